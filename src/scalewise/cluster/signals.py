@@ -1,0 +1,26 @@
+"""Turns SIGTERM, SIGINT and SIGUSR1 into a polite request that the loop reads between two steps."""
+
+import signal
+from types import FrameType
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+
+
+class StopRequest:
+    """Whether this process was asked to stop."""
+
+    def __init__(self) -> None:
+        self.received: signal.Signals | None = None
+
+    def listen(self) -> None:
+        """Note the stop signals from now on instead of dying of them."""
+        for number in STOP_SIGNALS:
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.received = signal.Signals(number)
+        if number == signal.SIGINT:  # Ctrl-C a second time means now
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def __bool__(self) -> bool:
+        return self.received is not None

@@ -1,0 +1,22 @@
+"""What a run is: a frozen schema, YAML files and `--set` overrides."""
+
+from scalewise.config.load import load_config, model_decisions, read_config, to_yaml
+from scalewise.config.schema import AUTO, Auto, Checkpoint, Cluster, Config, Evaluate, Recipe, Record, Stop
+from scalewise.config.target import Target
+
+__all__ = [
+    "AUTO",
+    "Auto",
+    "Checkpoint",
+    "Cluster",
+    "Config",
+    "Evaluate",
+    "Recipe",
+    "Record",
+    "Stop",
+    "Target",
+    "load_config",
+    "model_decisions",
+    "read_config",
+    "to_yaml",
+]

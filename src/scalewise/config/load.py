@@ -1,0 +1,133 @@
+"""Builds a configuration from layers: the workload's defaults, a YAML file, `--set` overrides."""
+
+import functools
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from scalewise.config.schema import Config
+from scalewise.errors import ConfigError, nearest
+
+Layer = Mapping[str, Any]
+
+
+def load_config(workload: str, defaults: Layer, file: Path | None, overrides: Iterable[str]) -> Config:
+    """Build the configuration of a run; a later layer wins over an earlier one."""
+    layers = [defaults, read_yaml(file) if file else {}, *map(parse_override, overrides)]
+    merged: dict[str, Any] = functools.reduce(_merge, layers, {})
+    if merged.setdefault("workload", workload) != workload:
+        raise ConfigError(f"the recipe file is for the workload {merged['workload']!r}, not {workload!r}")
+    return _validated(merged)
+
+
+def read_config(file: Path) -> Config:
+    """Read back the whole configuration of a run."""
+    return _validated(read_yaml(file))
+
+
+def _validated(content: Layer) -> Config:
+    try:
+        return Config.model_validate(content)
+    except ValidationError as error:
+        raise ConfigError(_sentence(error.errors()[0])) from None
+
+
+def read_yaml(file: Path) -> Layer:
+    """Read a YAML file that holds sections of keys."""
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {file}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"{file} must hold sections such as 'recipe:', not a {type(content).__name__}")
+    return content
+
+
+def parse_override(text: str) -> Layer:
+    """Read one `--set` override.
+
+    >>> parse_override("recipe.global_batch=512")
+    {'recipe': {'global_batch': 512}}
+    """
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise ConfigError(f"--set {text!r} is not like 'recipe.global_batch=512'")
+    try:
+        layer: Any = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise ConfigError(f"--set {text!r}: the value is not valid YAML") from None
+    for key in reversed(path.strip().split(".")):
+        layer = {key: layer}
+    return dict(layer)
+
+
+def model_decisions(config: Config) -> dict[str, Any]:
+    """Return every key that decides the model or where it is measured, by dotted path: what sittings must share."""
+    content = config.model_dump(include={"workload", "recipe", "stop", "evaluate"})
+    return dict(_flatten(content))
+
+
+def to_yaml(config: Config) -> str:
+    """Write the configuration so that `--recipe` reads it back."""
+    return yaml.safe_dump(config.model_dump(), sort_keys=False, allow_unicode=True)
+
+
+def _merge(lower: Mapping[str, Any], upper: Layer) -> dict[str, Any]:
+    """Lay one layer over another, section by section."""
+    merged = dict(lower)
+    for key, value in upper.items():
+        below = merged.get(key)
+        merged[key] = _merge(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def _flatten(content: Layer, prefix: str = "") -> Iterable[tuple[str, Any]]:
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _known_keys(model: type[BaseModel] = Config, prefix: str = "") -> list[str]:
+    keys = []
+    for name, field in model.model_fields.items():
+        keys.append(prefix + name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            keys += _known_keys(field.annotation, f"{prefix}{name}.")
+    return keys
+
+
+def _sentence(error: ErrorDetails) -> str:
+    """Turn pydantic's first finding into one sentence."""
+    # A key that takes a number or a word is reported once per alternative, with the alternative's name last.
+    path = [str(part) for part in error["loc"]]
+    known = _known_keys()
+    while len(path) > 1 and ".".join(path) not in known and error["type"] != "extra_forbidden":
+        path.pop()
+    key = ".".join(path)
+    if error["type"] == "extra_forbidden":
+        return f"unknown key {key!r}{_nearest_key(key, known)}"
+    if error["type"] == "model_type":
+        return f"{key} is a section of keys, such as '{key}.{_first_key(key, known)}', not the value {error['input']!r}"
+    reason = error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return f"{key}={error['input']!r}: it should be {reason}"
+
+
+def _nearest_key(key: str, known: list[str]) -> str:
+    """Name the key in another section with the same last word, else the nearest by spelling."""
+    leaf = key.rpartition(".")[2]
+    same = [candidate for candidate in known if candidate.rpartition(".")[2] == leaf]
+    return f"; did you mean {same[0]!r}?" if same else nearest(key, known)
+
+
+def _first_key(section: str, known: list[str]) -> str:
+    return next(key.partition(".")[2] for key in known if key.startswith(f"{section}."))

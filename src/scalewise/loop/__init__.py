@@ -1,0 +1,1 @@
+"""Training itself: one step, evaluation, stopping; it yields results and writes nothing."""

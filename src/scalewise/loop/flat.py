@@ -1,0 +1,92 @@
+"""Keeps all weights in one vector, so that a step sums, sends and updates one tensor instead of hundreds."""
+
+import functools
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from scalewise.errors import WorkloadError
+from scalewise.recipe.optimizers import is_decayed
+
+# Every piece starts at a multiple of 64 bytes: kernels are faster there, and some round differently elsewhere.
+_ALIGNMENT = 16
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where pieces of given shapes lie in a vector of float32."""
+
+    shapes: tuple[torch.Size, ...]
+
+    @functools.cached_property
+    def offsets(self) -> list[int]:
+        """Where each piece begins, and, last, the length of the whole vector.
+
+        >>> Layout((torch.Size([3]), torch.Size([4, 5]))).offsets
+        [0, 16, 48]
+        """
+        lengths = (-(-shape.numel() // _ALIGNMENT) * _ALIGNMENT for shape in self.shapes)
+        return list(itertools.accumulate(lengths, initial=0))
+
+    def views(self, vector: Tensor) -> list[Tensor]:
+        """Return each piece as a view of a vector; filters have their channels last, which convolves faster."""
+        starts = zip(self.offsets, self.shapes, strict=False)
+        return [_shaped(vector[start : start + shape.numel()], shape) for start, shape in starts]
+
+
+def _shaped(flat: Tensor, shape: torch.Size) -> Tensor:
+    if len(shape) != 4:
+        return flat.view(shape)
+    filters, channels, height, width = shape
+    return flat.view(filters, height, width, channels).permute(0, 3, 1, 2)
+
+
+@dataclass(frozen=True)
+class FlatWeights:
+    """The trainable parameters of a network as views of one vector: decayed ones first, then the exempt."""
+
+    names: list[str]
+    parameters: list[nn.Parameter]
+    layout: Layout
+    vector: Tensor
+    decayed: nn.Parameter
+    exempt: nn.Parameter
+
+    def by_name(self, vector: Tensor) -> dict[str, Tensor]:
+        """Cut a vector of the same layout into the parameters' pieces."""
+        return dict(zip(self.names, self.layout.views(vector), strict=True))
+
+    def attach_gradients(self, vector: Tensor) -> None:
+        """Let the optimizer read the gradients from the front of a vector of the same layout."""
+        boundary = len(self.decayed)
+        self.decayed.grad = vector[:boundary]
+        self.exempt.grad = vector[boundary : len(self.vector)]
+
+
+def flatten(model: nn.Module) -> FlatWeights:
+    """Move the trainable parameters of a network into one vector."""
+    trainable = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
+    if not trainable:
+        raise WorkloadError("the workload's model has no trainable parameters")
+    if odd := [name for name, parameter in trainable if parameter.dtype != torch.float32]:
+        raise WorkloadError(f"the workload's model must have float32 parameters; {odd[0]} has not")
+    ordered = sorted(trainable, key=lambda pair: not is_decayed(pair[1]))
+    names, parameters = [name for name, _ in ordered], [parameter for _, parameter in ordered]
+    layout = Layout(tuple(parameter.shape for parameter in parameters))
+    boundary = layout.offsets[sum(map(is_decayed, parameters))]
+    vector = torch.zeros(layout.offsets[-1], device=parameters[0].device)
+    for parameter, view in zip(parameters, layout.views(vector), strict=True):
+        view.copy_(parameter.data)
+        parameter.data = view
+    decayed, exempt = nn.Parameter(vector[:boundary]), nn.Parameter(vector[boundary:])
+    weights = FlatWeights(names, parameters, layout, vector, decayed, exempt)
+    weights.attach_gradients(torch.zeros_like(vector))
+    return weights
+
+
+def flat_pieces(weights: FlatWeights, *extra: Sequence[int]) -> Layout:
+    """Return the layout of a vector that holds the gradients and some extra pieces behind them."""
+    return Layout((*weights.layout.shapes, *map(torch.Size, extra)))

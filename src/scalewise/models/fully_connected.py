@@ -1,0 +1,18 @@
+"""Fully connected networks: `fc_64_64` has two hidden layers of 64 units."""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from torch import nn
+
+
+def fully_connected(shape: Sequence[int], classes: int, widths: Sequence[int]) -> nn.Sequential:
+    """Build a network of dense layers with ReLU between them."""
+    sizes = [math.prod(shape), *widths]
+    hidden = [
+        layer
+        for inputs, outputs in itertools.pairwise(sizes)
+        for layer in (nn.Linear(inputs, outputs), nn.ReLU(inplace=True))
+    ]
+    return nn.Sequential(nn.Flatten(), *hidden, nn.Linear(sizes[-1], classes))

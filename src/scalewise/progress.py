@@ -1,0 +1,155 @@
+"""Shows a run while it goes on: one live line on a terminal, plain lines elsewhere."""
+
+import datetime
+import time
+from abc import ABC, abstractmethod
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
+
+from scalewise.loop.clock import Clock
+from scalewise.loop.stopping import StopRule
+from scalewise.loop.train import EvalResult, StepResult, Stopped
+
+_REFRESH_SECONDS = 0.1
+
+
+class View(ABC):
+    """Shows results as they come."""
+
+    @abstractmethod
+    def show(self, result: StepResult | EvalResult | Stopped) -> None:
+        """Show one result."""
+
+    @abstractmethod
+    def say(self, message: str) -> None:
+        """Show something the user should know."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the terminal back."""
+
+
+class Silent(View):
+    """Shows nothing: for every worker but the chief."""
+
+    def show(self, result: StepResult | EvalResult | Stopped) -> None:
+        """Show nothing."""
+
+    def say(self, message: str) -> None:
+        """Show nothing."""
+
+    def close(self) -> None:
+        """Have nothing to give back."""
+
+
+class Meter:
+    """Measures the speed of this sitting and what is left of the budget."""
+
+    def __init__(self, clock: Clock, rule: StopRule, global_batch: int, first_step: int) -> None:
+        self._clock, self.rule, self._global_batch = clock, rule, global_batch
+        self._first_step, self._first_seconds = first_step, clock.training_seconds
+
+    def examples_per_second(self, step: int) -> float:
+        """Return the speed since this sitting began."""
+        seconds = self._clock.training_seconds - self._first_seconds
+        return (step - self._first_step) * self._global_batch / seconds if seconds else 0.0
+
+    def seconds_left(self, step: int) -> float | None:
+        """Return how much training the budget still allows at this speed, or None when only a target ends it."""
+        speed = self.examples_per_second(step)
+        left = []
+        if self.rule.last_step is not None and speed:
+            left.append((self.rule.last_step - step) * self._global_batch / speed)
+        if self.rule.seconds is not None:
+            left.append(self.rule.seconds - self._clock.training_seconds)
+        return max(0.0, min(left)) if left else None
+
+    def describe(self, step: int, loss: float) -> str:
+        """Describe the speed in a few words."""
+        left = self.seconds_left(step)
+        budget = "" if left is None else f"  {datetime.timedelta(seconds=round(left))} left"
+        return f"loss {loss:.4f}  {self.examples_per_second(step):,.0f} examples/s{budget}"
+
+    def describe_evaluation(self, result: EvalResult) -> str:
+        """Name the metric that decides, its value and where it should go."""
+        target = self.rule.target
+        if target is None:
+            return "  ".join(f"{name} {value:.4g}" for name, value in result.metrics.items() if name.startswith("val/"))
+        goal = f"{'<' if target.below else '>'}{target.value:g}"
+        return f"{target.metric} {result.metrics[target.metric]:.4g} (target {goal})"
+
+
+class PlainLines(View):
+    """One line per evaluation: for logs."""
+
+    def __init__(self, console: Console, meter: Meter) -> None:
+        self._console, self._meter = console, meter
+        self._loss = float("nan")
+
+    def show(self, result: StepResult | EvalResult | Stopped) -> None:
+        """Print a line for an evaluation; remember the loss of a step."""
+        match result:
+            case StepResult():
+                self._loss = result.loss
+            case EvalResult(step):
+                speed = f"{self._meter.describe(step, self._loss)}  " if self._loss == self._loss else ""
+                self._print(f"step {step}  {speed}{self._meter.describe_evaluation(result)}")
+            case Stopped(step, reason):
+                self._print(f"step {step}  stopped by {reason}")
+
+    def say(self, message: str) -> None:
+        """Print a line."""
+        self._print(message)
+
+    def close(self) -> None:
+        """Have nothing to give back."""
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+class LiveLine(View):
+    """One line that changes in place: for a terminal."""
+
+    def __init__(self, console: Console, meter: Meter) -> None:
+        self._meter = meter
+        self._progress = Progress(
+            TextColumn("[bold]step {task.fields[count]}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[speed]}"),
+            TextColumn("[cyan]{task.fields[evaluation]}"),
+            console=console,
+            auto_refresh=False,
+        )
+        self._task = self._progress.add_task("training", total=meter.rule.last_step, count="0", speed="", evaluation="")
+        self._progress.start()
+        self._drawn = 0.0
+
+    def show(self, result: StepResult | EvalResult | Stopped) -> None:
+        """Redraw the line, at most ten times a second."""
+        match result:
+            case StepResult(step, loss):
+                if time.monotonic() - self._drawn > _REFRESH_SECONDS:
+                    self._draw(step, speed=self._meter.describe(step, loss))
+            case EvalResult(step):
+                self._draw(step, evaluation=self._meter.describe_evaluation(result))
+            case Stopped(step):
+                self._draw(step)
+
+    def say(self, message: str) -> None:
+        """Print a line above the live one."""
+        self._progress.console.print(Text(message, style="yellow"))
+
+    def close(self) -> None:
+        """Leave the line as it is and give the terminal back."""
+        self._progress.stop()
+
+    def _draw(self, step: int, **fields: Any) -> None:
+        last = self._meter.rule.last_step
+        count = f"{step:,}/{last:,}" if last is not None else f"{step:,}"
+        self._progress.update(self._task, completed=step, count=count, **fields)
+        self._progress.refresh()
+        self._drawn = time.monotonic()

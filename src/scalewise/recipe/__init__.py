@@ -1,0 +1,1 @@
+"""What keeps a model good at any batch size: batch arithmetic, schedules, optimizers, normalisation."""

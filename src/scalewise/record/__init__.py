@@ -1,0 +1,1 @@
+"""Run folders: the only room that knows file names."""

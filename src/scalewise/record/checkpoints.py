@@ -1,0 +1,98 @@
+"""Checkpoints: tensors and a few numbers, written beside, checked by a manifest, and only then given their name."""
+
+import contextlib
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from scalewise.record.atomic import sync_folder, write_durably
+
+_TENSORS, _NUMBERS, _MANIFEST = "tensors.safetensors", "numbers.json", "manifest.json"
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """What a checkpoint holds."""
+
+    step: int
+    tensors: dict[str, Tensor]
+    numbers: dict[str, Any]
+
+
+class DamagedError(Exception):
+    """A checkpoint whose content is not what was written."""
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The folder of checkpoints, each a folder named by its step."""
+
+    folder: Path
+    keep: int
+
+    def save(self, step: int, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any]) -> None:
+        """Write a checkpoint, then drop the oldest beyond those to keep; a failure leaves all older ones."""
+        final = self.folder / str(step)
+        if final.exists():  # a sitting that ended where it began: the state of a step never changes
+            return
+        partial = self.folder / f".{step}.partial"
+        try:
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            _write(partial, {_TENSORS: pack(tensors), _NUMBERS: json.dumps({"step": step, **numbers}).encode()})
+            partial.rename(final)
+            sync_folder(self.folder)
+        except OSError:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+        for old in self.steps()[: -self.keep]:
+            shutil.rmtree(self.folder / str(old), ignore_errors=True)
+
+    def steps(self) -> list[int]:
+        """List the steps with a checkpoint, oldest first."""
+        if not self.folder.exists():
+            return []
+        return sorted(int(entry.name) for entry in self.folder.iterdir() if entry.name.isdigit())
+
+    def latest(self, warn: Callable[[str], None]) -> SavedState | None:
+        """Read the newest undamaged checkpoint; set damaged ones aside and say so."""
+        for step in reversed(self.steps()):
+            try:
+                return _read(self.folder / str(step), step)
+            except DamagedError as error:
+                warn(f"the checkpoint at step {step} is damaged ({error}): the one before it is used")
+                with contextlib.suppress(OSError):
+                    (self.folder / str(step)).rename(self.folder / f"{step}.damaged")
+        return None
+
+
+def pack(tensors: Mapping[str, Tensor]) -> bytes:
+    """Turn named tensors into the bytes of a safetensors file, in one order for the same names."""
+    return save({name: tensors[name].detach().cpu().clone().contiguous() for name in sorted(tensors)})
+
+
+def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
+    manifest = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    for name, content in (*contents.items(), (_MANIFEST, json.dumps(manifest).encode())):
+        write_durably(folder / name, content)
+    sync_folder(folder)
+
+
+def _read(folder: Path, step: int) -> SavedState:
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_bytes())
+        contents = {name: (folder / name).read_bytes() for name in (_TENSORS, _NUMBERS)}
+        for name, content in contents.items():
+            if hashlib.sha256(content).hexdigest() != manifest[name]:
+                raise DamagedError(f"the sha256 of {name} differs")
+        return SavedState(step, load(contents[_TENSORS]), json.loads(contents[_NUMBERS]))
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise DamagedError(f"{type(error).__name__}: {error}") from None

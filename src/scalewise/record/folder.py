@@ -1,0 +1,136 @@
+"""The run folder: what a run leaves behind, and how a run finds what an earlier sitting left."""
+
+import datetime
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from scalewise.config import Config, model_decisions, read_config, to_yaml
+from scalewise.errors import FolderError
+from scalewise.record.atomic import write_atomically
+from scalewise.record.checkpoints import Checkpoints, pack
+from scalewise.record.lock import locked
+from scalewise.record.measurements import Measurements
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """One run on disk. Only the chief has one."""
+
+    path: Path
+
+    @property
+    def _config(self) -> Path:
+        return self.path / "run.yaml"
+
+    @property
+    def _metadata(self) -> Path:
+        return self.path / "metadata.json"
+
+    @property
+    def model(self) -> Path:
+        """Where the final weights lie."""
+        return self.path / "model.safetensors"
+
+    @property
+    def events(self) -> Path:
+        """Where TensorBoard event files lie."""
+        return self.path / "tensorboard"
+
+    @property
+    def measurements(self) -> Measurements:
+        """The table of measurements."""
+        return Measurements(self.path / "measurements.csv")
+
+    def checkpoints(self, keep: int) -> Checkpoints:
+        """Return the checkpoints."""
+        return Checkpoints(self.path / "checkpoints", keep)
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Be the only writer for the length of a `with` block."""
+        with _told(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = locked(self.path / ".lock")
+            with lock:
+                yield
+        except PermissionError as error:
+            raise FolderError(f"cannot write {self.path}: {error.strerror}") from None
+
+    def write_config(self, config: Config) -> None:
+        """Write the configuration; its cluster may differ from that of an earlier sitting."""
+        self._write(self._config, to_yaml(config).encode())
+
+    def check(self, config: Config) -> None:
+        """Refuse a folder whose run has another recipe."""
+        if not self._config.exists():
+            return
+        there, now = model_decisions(read_config(self._config)), model_decisions(config)
+        differences = [
+            f"{key} is {there.get(key)!r} there and {now.get(key)!r} now"
+            for key in sorted(there.keys() | now.keys())
+            if there.get(key) != now.get(key)
+        ]
+        if differences:
+            raise FolderError(
+                f"{self.path} holds a run of another recipe: {'; '.join(differences)}; "
+                "use another --out, or --fresh to move the old run aside"
+            )
+
+    def metadata(self) -> dict[str, Any]:
+        """Read what is known about the run; nothing when there is none yet."""
+        try:
+            content: dict[str, Any] = json.loads(self._metadata.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise FolderError(f"cannot read {self._metadata}: {error}") from None
+        return content
+
+    def finished(self) -> str | None:
+        """Return what became of a run that has ended, or None for one to be continued."""
+        status = self.metadata().get("status")
+        return status if status in ("COMPLETE", "INFEASIBLE") else None
+
+    def write_metadata(self, content: Mapping[str, Any]) -> None:
+        """Replace what is known about the run."""
+        self._write(self._metadata, json.dumps(content, indent=2).encode() + b"\n")
+
+    def write_measurement(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Add one evaluation."""
+        with _told(self.path):
+            self.measurements.append(step, metrics)
+
+    def write_model(self, tensors: Mapping[str, Tensor]) -> None:
+        """Write the final weights."""
+        self._write(self.model, pack(tensors))
+
+    def _write(self, file: Path, content: bytes) -> None:
+        with _told(self.path):
+            write_atomically(file, content)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Say in one sentence that a folder cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise FolderError(
+            f"cannot write {error.filename or path}: {error.strerror}; mend that, and the same command goes on"
+        ) from None
+
+
+def move_aside(path: Path) -> Path | None:
+    """Give an existing run folder another name; nothing is ever deleted."""
+    if not path.exists():
+        return None
+    with RunFolder(path).claimed():
+        stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S-%f")
+        return path.rename(path.with_name(f"{path.name}.before-{stamp}"))

@@ -1,0 +1,46 @@
+"""The table of measurements: one row per evaluation, each on the disk before training goes on."""
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalewise.record.atomic import write_atomically
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """`measurements.csv`: the column `step`, then one column per split/metric."""
+
+    file: Path
+
+    def append(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Add one row."""
+        if not self.file.exists():
+            write_atomically(self.file, _lines([["step", *metrics]]))
+        with self.file.open("ab") as stream:
+            stream.write(_lines([[step, *metrics.values()]]))
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def keep_until(self, step: int) -> tuple[int, dict[str, float]] | None:
+        """Drop rows after a step, and a last row that was cut short; return the last row that is left."""
+        if not self.file.exists():
+            return None
+        content = self.file.read_text()
+        whole = content[: content.rfind("\n") + 1]
+        header, *rows = list(csv.reader(io.StringIO(whole))) or [["step"]]
+        kept = [row for row in rows if len(row) == len(header) and int(row[0]) <= step]
+        if kept != rows or whole != content:
+            write_atomically(self.file, _lines([header, *kept]))
+        if not kept:
+            return None
+        return int(kept[-1][0]), {name: float(value) for name, value in zip(header[1:], kept[-1][1:], strict=True)}
+
+
+def _lines(rows: Sequence[Sequence[object]]) -> bytes:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(rows)
+    return stream.getvalue().encode()

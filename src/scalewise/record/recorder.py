@@ -1,0 +1,145 @@
+"""Turns the results of a loop into files: measurements, checkpoints, metadata and, at the end, the model."""
+
+import datetime
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from scalewise.config import AUTO, Checkpoint
+from scalewise.errors import ExitCode
+from scalewise.loop.clock import Clock
+from scalewise.loop.state import TrainingState
+from scalewise.loop.stopping import Reason
+from scalewise.loop.train import EvalResult, StepResult, Stopped
+from scalewise.record.folder import RunFolder
+from scalewise.record.tensorboard import EventFiles
+
+_AUTO_INTERVAL_SECONDS = 60.0
+_AUTO_SHARE_OF_TIME = 0.01
+
+
+def now() -> str:
+    """Return the time of day, with its zone."""
+    return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+class Status(StrEnum):
+    """What became of a run."""
+
+    COMPLETE = "COMPLETE"
+    INCOMPLETE = "INCOMPLETE"
+    INFEASIBLE = "INFEASIBLE"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code of a command that leaves a run like this."""
+        return {
+            Status.COMPLETE: ExitCode.COMPLETE,
+            Status.INCOMPLETE: ExitCode.STOPPED,
+            Status.INFEASIBLE: ExitCode.DIVERGED,
+        }[self]
+
+
+def status_after(reason: Reason) -> Status:
+    """Say what becomes of a run that ended for a reason."""
+    return {Reason.SIGNAL: Status.INCOMPLETE, Reason.DIVERGED: Status.INFEASIBLE}.get(reason, Status.COMPLETE)
+
+
+class CheckpointTimer:
+    """Decides when the next checkpoint is due."""
+
+    def __init__(self, settings: Checkpoint) -> None:
+        self._settings = settings
+        self._last, self._cost_seconds = time.monotonic(), 0.0
+
+    def due(self, step: int) -> bool:
+        """Say whether a checkpoint belongs after this step."""
+        if self._settings.every_steps is not None and step % self._settings.every_steps == 0:
+            return True
+        interval = self._settings.every_seconds
+        if interval == AUTO:
+            interval = max(_AUTO_INTERVAL_SECONDS, self._cost_seconds / _AUTO_SHARE_OF_TIME)
+        return interval is not None and time.monotonic() - self._last >= interval
+
+    def done(self, cost_seconds: float) -> None:
+        """Start waiting for the next one."""
+        self._last, self._cost_seconds = time.monotonic(), cost_seconds
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Records one sitting of a run; only the chief has one."""
+
+    folder: RunFolder
+    state: TrainingState
+    clock: Clock
+    facts: Mapping[str, Any]
+    """What is known about the run from the start: for the metadata."""
+    global_batch: int
+    settings: Checkpoint
+    timer: CheckpointTimer
+    events: EventFiles | None
+    warn: Callable[[str], None]
+
+    def record(self, result: StepResult | EvalResult | Stopped) -> None:
+        """Write what a result calls for."""
+        match result:
+            case StepResult(step, loss, learning_rate):
+                self._write_events(step, {"train/loss": loss, "learning_rate": learning_rate})
+                if self.timer.due(step):
+                    self._try_checkpoint()
+            case EvalResult(step, metrics):
+                self.folder.write_measurement(step, metrics)
+                self._write_events(step, metrics)
+            case Stopped(_, reason):
+                self._end(reason)
+
+    def write_metadata(self, status: Status, reason: Reason | None = None) -> None:
+        """Write everything known about the run now."""
+        steps = self.state.step
+        seconds = self.clock.training_seconds
+        self.folder.write_metadata(
+            {
+                **self.facts,
+                "status": status,
+                "stopped_by": reason,
+                "steps": steps,
+                "examples": steps * self.global_batch,
+                "examples_per_second": round(steps * self.global_batch / seconds, 1) if seconds else None,
+                **{name: round(value, 6) for name, value in asdict(self.clock).items()},
+                "updated": now(),
+            }
+        )
+
+    def _end(self, reason: Reason) -> None:
+        status = status_after(reason)
+        if status is Status.INCOMPLETE:
+            self._checkpoint()
+        if status is Status.COMPLETE:
+            self.folder.write_model(self.state.model_tensors())
+        self.write_metadata(status, reason)
+        if self.events is not None:
+            self.events.close()
+
+    def _try_checkpoint(self) -> None:
+        """Write a checkpoint; when that fails, say so and train on: the older ones are still there."""
+        try:
+            self._checkpoint()
+            self.write_metadata(Status.INCOMPLETE)
+        except OSError as error:
+            self.warn(f"the checkpoint at step {self.state.step} failed ({error.strerror or error}): training goes on")
+
+    def _checkpoint(self) -> None:
+        before = self.clock.checkpoint_seconds
+        with self.clock.checkpointing():
+            numbers = {"workload": self.facts["workload"], "clock": asdict(self.clock)}
+            try:
+                self.folder.checkpoints(self.settings.keep).save(self.state.step, self.state.tensors(), numbers)
+            finally:
+                self.timer.done(self.clock.checkpoint_seconds - before)
+
+    def _write_events(self, step: int, values: Mapping[str, float]) -> None:
+        if self.events is not None:
+            self.events.write(step, values)

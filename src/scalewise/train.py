@@ -1,0 +1,84 @@
+"""Decides where a training command runs: in this process, in the group it finds itself in, or in local workers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from scalewise.cluster.launch import launch_local
+from scalewise.cluster.signals import StopRequest
+from scalewise.cluster.world import World
+from scalewise.config import Config, load_config
+from scalewise.errors import ConfigError, ExitCode
+from scalewise.record.folder import RunFolder, move_aside
+from scalewise.record.recorder import Status
+from scalewise.run import default_folder, resolved, run
+from scalewise.workloads.door import find_workload
+
+
+@dataclass(frozen=True)
+class TrainRequest:
+    """What a user asked for."""
+
+    workload: str
+    recipe_file: Path | None
+    overrides: Sequence[str]
+    workers: int | None
+    out: Path | None
+    fresh: bool
+    as_json: bool
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How it ended, and the folder to tell the user about, unless a worker has told already."""
+
+    exit_code: ExitCode
+    folder: RunFolder | None
+
+
+def train(request: TrainRequest, world: World, stop_request: StopRequest) -> Ended:
+    """Train as asked."""
+    workload = find_workload(request.workload)
+    config = load_config(request.workload, workload.defaults, request.recipe_file, request.overrides)
+    config = resolved(config, _workers(request, config, world))
+    folder = RunFolder(request.out or default_folder(config))
+    if request.fresh and world.chief and world.restarts == 0:
+        move_aside(folder.path)
+    if world.launched or config.cluster.workers == 1:
+        stop_request.listen()
+        exit_code = run(config, workload, folder.path, world, lambda: bool(stop_request))
+        return Ended(exit_code, folder if world.chief else None)
+    folder.check(config)
+    if finished := folder.finished():
+        return Ended(Status(finished).exit_code, folder)
+    return _launch(request, config, folder)
+
+
+def _workers(request: TrainRequest, config: Config, world: World) -> int:
+    """Count the workers: those of the group that this process is in, or those asked for."""
+    if not world.launched:
+        return request.workers or config.cluster.workers
+    if request.workers not in (None, world.workers):
+        raise ConfigError(f"--workers {request.workers} was asked for, but the launcher started {world.workers}")
+    return world.workers
+
+
+def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Ended:
+    console = Console(stderr=True)
+    exit_code = launch_local(_arguments(request, config, folder), config, console.print)
+    if exit_code is None:  # a stop signal: the folder tells how far the workers got
+        status = folder.metadata().get("status", Status.INCOMPLETE)
+        exit_code = Status(status).exit_code
+    return Ended(exit_code, None)
+
+
+def _arguments(request: TrainRequest, config: Config, folder: RunFolder) -> list[str]:
+    """Return the arguments for each worker: the same command, joined to this folder, without --fresh."""
+    arguments = ["train", request.workload, "--out", str(folder.path), "--workers", str(config.cluster.workers)]
+    if request.recipe_file is not None:
+        arguments += ["--recipe", str(request.recipe_file)]
+    for override in request.overrides:
+        arguments += ["--set", override]
+    return [*arguments, *(["--json"] if request.as_json else [])]

@@ -1,0 +1,59 @@
+"""What a workload is: the class that a user's own workload extends."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from scalewise.errors import ConfigError
+
+
+class Workload(ABC):
+    """Data, model, loss and metrics.
+
+    Losses and metrics are one value per example: only so can they be added up over any number of workers.
+    """
+
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    """The configuration that a run of this workload starts from: sections of keys, as in a recipe file."""
+
+    @abstractmethod
+    def data(self) -> Mapping[str, Any]:
+        """Return pairs (inputs, targets) of arrays or tensors under the names train, val and, if there is one, test."""
+
+    @abstractmethod
+    def model(self) -> nn.Module:
+        """Return a new network; its initial weights may use torch's global random state."""
+
+    @abstractmethod
+    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of each example."""
+
+    @abstractmethod
+    def metrics(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        """Return the metrics of each example, by name."""
+
+    def smoothed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
+        """Return the loss of each example against smoothed labels, where the workload has labels."""
+        raise ConfigError(f"recipe.label_smoothing={label_smoothing}: {type(self).__name__} has no labels to smooth")
+
+
+class Classification(Workload):
+    """A workload whose outputs are a score for each class and whose targets are class numbers."""
+
+    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the cross entropy of each example."""
+        return F.cross_entropy(outputs, targets, reduction="none")
+
+    def smoothed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
+        """Return the cross entropy of each example against 1-e+e/K for its class and e/K for the others."""
+        return F.cross_entropy(outputs, targets, reduction="none", label_smoothing=label_smoothing)
+
+    def metrics(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        """Return the cross entropy, and 1 for each example whose highest score is not its class."""
+        return {
+            "cross_entropy_error": F.cross_entropy(outputs, targets, reduction="none"),
+            "classification_error": outputs.argmax(dim=1) != targets,
+        }
