@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -33,18 +34,12 @@ def train(
     as_json: Annotated[bool, typer.Option("--json", help="print the run's metadata as JSON")] = False,
 ) -> None:
     """Train a workload by a recipe on any number of workers: the same model every time."""
-    from scalewise.cluster.signals import StopRequest
-    from scalewise.cluster.world import World
-
-    world, stop_request = World.from_environment(), StopRequest()
-    if world.launched:
-        stop_request.listen()  # before torch is imported: a signal may come early
     from scalewise.train import TrainRequest
     from scalewise.train import train as train_as_asked
 
     overrides = [*(set_ or []), *(["recipe.exact=true"] if exact else [])]
     request = TrainRequest(workload, recipe, overrides, workers, out, fresh, as_json)
-    ended = train_as_asked(request, world, stop_request)
+    ended = train_as_asked(request)
     if ended.folder is not None:
         metadata = ended.folder.metadata()
         print(json.dumps(metadata, indent=2) if as_json else _summary(metadata, ended.folder.path))
@@ -57,6 +52,7 @@ def workloads() -> None:
     from scalewise.workloads.catalogue import catalogue
 
     _print_table(catalogue())
+    print("target: val/classification_error; fetch missing data with 'scalewise data NAME'")
 
 
 @app.command()
@@ -67,16 +63,9 @@ def data(
     ] = None,
 ) -> None:
     """Show where data is looked for; with a NAME, fetch it and check it."""
-    from scalewise.data.fetch import by_hand, fetch_named
-    from scalewise.data.sources import SOURCES, overview
+    from scalewise.data.fetch import fetch_named, overview
 
-    if name is not None:
-        print(f"{name} is in {fetch_named(name, route)}")
-        return
-    _print_table(overview())
-    for source in SOURCES.values():
-        if not source.here():
-            print(f"\n{source.name}: fetch it with 'scalewise data {source.name}'; {by_hand(source)}.")
+    print(overview() if name is None else f"{name} is in {fetch_named(name, route)}")
 
 
 def _summary(metadata: dict[str, Any], folder: Path) -> str:
@@ -104,7 +93,8 @@ def _print_table(rows: list[dict[str, str]]) -> None:
     table = Table(*rows[0], box=None, header_style="bold", pad_edge=False)
     for row in rows:
         table.add_row(*row.values())
-    Console().print(table)
+    # A pipe has no width of its own: whoever reads it wants whole words.
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def main() -> None:
@@ -114,6 +104,8 @@ def main() -> None:
     except UserError as error:
         print(f"scalewise: {error}", file=sys.stderr)
         sys.exit(ExitCode.MISTAKE)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
     except PeerLost as error:
         print(f"scalewise: this worker lost another one: {error}", file=sys.stderr)
         _leave(ExitCode.PEER_LOST)

@@ -15,6 +15,7 @@ import torch
 from rich.console import Console
 
 from scalewise.cluster.collectives import broadcast_from_chief, choose_device, gather_values, joined, wait_for_all
+from scalewise.cluster.signals import StopRequest
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import AUTO, Config, model_decisions
 from scalewise.data.order import ExampleOrder, permutation
@@ -60,7 +61,7 @@ def default_folder(config: Config) -> Path:
     return Path("runs") / name / hashlib.sha256(decisions.encode()).hexdigest()[:10]
 
 
-def run(config: Config, workload: Workload, out: Path, world: World, interrupted: Callable[[], bool]) -> ExitCode:
+def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode:
     """Train until the stopping rule or a signal ends it; the chief leaves the run folder."""
     torch.set_num_threads(threads_per_worker(config.cluster, config.recipe.exact, world.local_workers))
     device = choose_device(config.cluster.device, world)
@@ -68,7 +69,8 @@ def run(config: Config, workload: Workload, out: Path, world: World, interrupted
         torch.use_deterministic_algorithms(True)
     with contextlib.ExitStack() as stack:
         stack.enter_context(joined(world, device, config.cluster.timeout_seconds))
-        loop = _together(world, lambda: build_loop(config, workload, world, device, interrupted))
+        stop_request = StopRequest()
+        loop = _together(world, lambda: build_loop(config, workload, world, device, stop_request.made))
         folder = RunFolder(out) if world.chief else None
         messages: list[str] = []
         start = _together(world, lambda: _open(folder, config, loop.parts.state, stack, messages.append))
@@ -81,6 +83,7 @@ def run(config: Config, workload: Workload, out: Path, world: World, interrupted
         for message in messages:
             view.say(message)
         recorder = _recorder(folder, config, loop, device, view) if folder is not None else None
+        stop_request.listen()  # until now there was nothing to save
         for result in loop.run():
             if recorder is not None:
                 recorder.record(result)

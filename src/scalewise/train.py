@@ -7,7 +7,6 @@ from pathlib import Path
 from rich.console import Console
 
 from scalewise.cluster.launch import launch_local
-from scalewise.cluster.signals import StopRequest
 from scalewise.cluster.world import World
 from scalewise.config import Config, load_config
 from scalewise.errors import ConfigError, ExitCode
@@ -38,8 +37,9 @@ class Ended:
     folder: RunFolder | None
 
 
-def train(request: TrainRequest, world: World, stop_request: StopRequest) -> Ended:
+def train(request: TrainRequest) -> Ended:
     """Train as asked."""
+    world = World.from_environment()
     workload = find_workload(request.workload)
     config = load_config(request.workload, workload.defaults, request.recipe_file, request.overrides)
     config = resolved(config, _workers(request, config, world))
@@ -47,9 +47,7 @@ def train(request: TrainRequest, world: World, stop_request: StopRequest) -> End
     if request.fresh and world.chief and world.restarts == 0:
         move_aside(folder.path)
     if world.launched or config.cluster.workers == 1:
-        stop_request.listen()
-        exit_code = run(config, workload, folder.path, world, lambda: bool(stop_request))
-        return Ended(exit_code, folder if world.chief else None)
+        return Ended(run(config, workload, folder.path, world), folder if world.chief else None)
     folder.check(config)
     if finished := folder.finished():
         return Ended(Status(finished).exit_code, folder)

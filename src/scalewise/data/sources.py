@@ -90,22 +90,3 @@ SOURCES = {
         ),
     )
 }
-
-
-def overview() -> list[dict[str, str]]:
-    """Return one row per data set, ready to print: where it is looked for and whether it is there."""
-    built_in = {
-        "data": "digits",
-        "is here": "yes",
-        "looked for in": "inside scikit-learn",
-        "comes from": "scikit-learn",
-    }
-    return [built_in] + [
-        {
-            "data": source.name,
-            "is here": "yes" if source.here() else "no",
-            "looked for in": ", ".join(map(str, source.folders())),
-            "comes from": f"{source.mirror} or {source.package}",
-        }
-        for source in SOURCES.values()
-    ]

@@ -9,12 +9,9 @@ def catalogue() -> list[dict[str, str]]:
     return [
         {
             "workload": f"{data.name}/{model}",
-            "images": "x".join(map(str, data.shape)),
-            "train": f"{data.train_examples:,}",
-            "val": f"{data.val_examples:,}",
-            "test": f"{data.test_examples:,}",
-            "target": f"val/classification_error<{default_of(data.name, model).error}",
-            "data is here": "yes" if data.here() else f"no: scalewise data {data.source.name if data.source else ''}",
+            "train/val/test": f"{data.train_examples}/{data.val_examples}/{data.test_examples}",
+            "target": f"error<{default_of(data.name, model).error}",
+            "data": "here" if data.here() else "missing",
         }
         for data in IMAGE_DATA.values()
         for model in MODEL_NAMES

@@ -1,0 +1,120 @@
+"""Measures what more workers, --exact and checkpoints do to the time of real training commands."""
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Annotated, Any
+
+import typer
+from results import write_results
+from rounds import Figures, ratios, spread, take_turns
+from tables import checkpoints_table, exact_table, render_readme, workers_table
+from training_command import TrainingCommand
+
+_CNN = "fashion_mnist/simple_cnn_base"
+_THREADS_PER_WORKER = 1
+_CHECKPOINT_RUN_SECONDS = 150
+_QUICK_SECONDS = 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """A workload to measure, and enough steps for a steady figure."""
+
+    workload: str
+    global_batch: int
+    steps: int
+    microbatch: int | None = None
+    """None: what scalewise chooses."""
+
+    def command(self, workers: int, exact: bool, quick: bool) -> TrainingCommand:
+        settings = (
+            f"recipe.global_batch={self.global_batch}",
+            f"recipe.microbatch={self.microbatch or 'auto'}",
+            "stop.target=null",
+            "stop.epochs=null",
+            f"stop.steps={max(2, self.steps // 10) if quick else self.steps}",
+            f"evaluate.every_steps={2 * self.steps}",  # so there is one before the first step and one after the last
+            "evaluate.train_examples=1",
+            f"cluster.threads_per_worker={_THREADS_PER_WORKER}",
+        )
+        return TrainingCommand(self.workload, settings, workers, exact)
+
+
+_WORKERS_CASE = Case(_CNN, global_batch=256, steps=20, microbatch=128)
+_EXACT_CASES = (
+    Case("digits/fc_64_64", global_batch=64, steps=3000),
+    Case("fashion_mnist/fc_128_128_128", global_batch=256, steps=1000),
+    Case(_CNN, global_batch=256, steps=20),
+)
+
+
+def main(
+    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 3,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="few steps: prints its tables, leaves the results alone")
+    ] = False,
+) -> None:
+    """Measure everything in turns, write results/scaling.json and the tables in README.md."""
+    workers_rows = [_two_workers(_WORKERS_CASE, rounds, quick)]
+    print(workers_table(workers_rows), flush=True)
+    exact_rows = [row for case in _EXACT_CASES for row in _exact(case, rounds, quick)]
+    print(exact_table(exact_rows), flush=True)
+    checkpoints = _checkpoints(_QUICK_SECONDS if quick else _CHECKPOINT_RUN_SECONDS)
+    print(checkpoints_table(checkpoints), flush=True)
+    if not quick:
+        measured = {"workers": workers_rows, "exact": exact_rows, "checkpoints": checkpoints}
+        write_results("scaling", {"threads_per_worker": _THREADS_PER_WORKER, "rounds": rounds, **measured})
+        render_readme()
+
+
+def _two_workers(case: Case, rounds: int, quick: bool) -> dict[str, Any]:
+    commands = {str(workers): case.command(workers, exact=False, quick=quick) for workers in (1, 2)}
+    seconds = take_turns({name: command.step_seconds for name, command in commands.items()}, rounds)
+    speedups = ratios(seconds["1"], seconds["2"])
+    return {
+        "workload": case.workload,
+        "global_batch": case.global_batch,
+        "microbatch": case.microbatch,
+        "step_seconds": _medians(seconds),
+        "speedup": round(median(speedups), 3),
+        "speedup_range": [round(end, 3) for end in spread(speedups)],
+    }
+
+
+def _exact(case: Case, rounds: int, quick: bool) -> list[dict[str, Any]]:
+    commands = {
+        f"{kind} {workers}": case.command(workers, exact=kind == "exact", quick=quick)
+        for workers in (1, 2)
+        for kind in ("fast", "exact")
+    }
+    seconds = take_turns({name: command.step_seconds for name, command in commands.items()}, rounds)
+    return [_exact_row(case, workers, seconds) for workers in (1, 2)]
+
+
+def _exact_row(case: Case, workers: int, seconds: Figures) -> dict[str, Any]:
+    of_these_workers = {kind: seconds[f"{kind} {workers}"] for kind in ("fast", "exact")}
+    prices = ratios(of_these_workers["exact"], of_these_workers["fast"])
+    return {
+        "workload": case.workload,
+        "global_batch": case.global_batch,
+        "workers": workers,
+        "step_seconds": _medians(of_these_workers),
+        "exact_to_fast": round(median(prices), 3),
+        "exact_to_fast_range": [round(end, 3) for end in spread(prices)],
+    }
+
+
+def _checkpoints(run_seconds: float) -> dict[str, Any]:
+    """Train once with the default checkpoint interval; say which share of the time the checkpoints took."""
+    settings = ("stop.target=null", "stop.epochs=null", f"stop.seconds={run_seconds}")
+    metadata = TrainingCommand(_CNN, settings).metadata()
+    parts = {name: metadata[name] for name in ("training_seconds", "evaluation_seconds", "checkpoint_seconds")}
+    return {"workload": _CNN, **parts, "share": round(parts["checkpoint_seconds"] / sum(parts.values()), 5)}
+
+
+def _medians(figures: Figures) -> dict[str, float]:
+    return {name: round(median(values), 6) for name, values in figures.items()}
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,114 @@
+"""Writes the tables of README.md from the result files, so that a number is stated once."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from results import read_results
+
+Row = Mapping[str, Any]
+
+_README = Path(__file__).with_name("README.md")
+
+
+def render_readme() -> None:
+    """Bring every table of README.md up to date."""
+    peers, scaling = read_results("peers"), read_results("scaling")
+    sections = {
+        "peers": _section(peers, lambda found: peers_table(found["rows"])),
+        "workers": _section(scaling, lambda found: workers_table(found["workers"])),
+        "exact": _section(scaling, lambda found: exact_table(found["exact"])),
+        "checkpoints": _section(scaling, lambda found: checkpoints_table(found["checkpoints"])),
+    }
+    text = _README.read_text(encoding="utf-8")
+    for name, content in sections.items():
+        text = replace_section(text, name, content)
+    _README.write_text(text, encoding="utf-8")
+
+
+def replace_section(text: str, name: str, content: str) -> str:
+    """Put content between the marker comments of one section.
+
+    >>> print(replace_section("a <!-- x -->old<!-- /x --> b", "x", "new"))
+    a <!-- x -->
+    new
+    <!-- /x --> b
+    """
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    pattern = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
+    assert len(pattern.findall(text)) == 1, f"README.md must have one section between {start} and {end}"
+    return pattern.sub(lambda _: f"{start}\n{content}\n{end}", text)
+
+
+def peers_table(rows: Iterable[Row]) -> str:
+    rows = list(rows)
+    others = list(rows[0]["ratio_to"])
+    header = ["workload", "global batch", "scalewise, examples/s", *(f"to {other}" for other in others)]
+    return _table(header, [_peers_cells(row, others) for row in rows])
+
+
+def _peers_cells(row: Row, others: list[str]) -> list[str]:
+    speed = f"{row['examples_per_second']['scalewise']:,}"
+    return [
+        *(row["workload"], str(row["global_batch"]), speed),
+        *(_ratio(row["ratio_to"][other], row["ratio_range_to"][other]) for other in others),
+    ]
+
+
+def workers_table(rows: Iterable[Row]) -> str:
+    header = ["workload", "global batch", "microbatch", "1 worker, s/step", "2 workers, s/step", "speedup"]
+    return _table(header, [_workers_cells(row) for row in rows])
+
+
+def _workers_cells(row: Row) -> list[str]:
+    batch = [str(row["global_batch"]), str(row["microbatch"])]
+    seconds = [_seconds(row["step_seconds"][workers]) for workers in ("1", "2")]
+    return [row["workload"], *batch, *seconds, _ratio(row["speedup"], row["speedup_range"])]
+
+
+def exact_table(rows: Iterable[Row]) -> str:
+    header = ["workload", "global batch", "workers", "fast, s/step", "exact, s/step", "exact / fast"]
+    return _table(header, [_exact_cells(row) for row in rows])
+
+
+def _exact_cells(row: Row) -> list[str]:
+    seconds = [_seconds(row["step_seconds"][kind]) for kind in ("fast", "exact")]
+    price = _ratio(row["exact_to_fast"], row["exact_to_fast_range"])
+    return [row["workload"], str(row["global_batch"]), str(row["workers"]), *seconds, price]
+
+
+def checkpoints_table(row: Row) -> str:
+    header = ["workload", "training, s", "evaluation, s", "checkpoints, s", "share of checkpoints"]
+    seconds = [_seconds(row[f"{part}_seconds"]) for part in ("training", "evaluation", "checkpoint")]
+    return _table(header, [[row["workload"], *seconds, f"{row['share']:.2%}"]])
+
+
+def _section(found: dict[str, Any] | None, table: Callable[[dict[str, Any]], str]) -> str:
+    return "\nNot measured yet.\n" if found is None else f"\n{table(found)}\n\n{_origin(found)}\n"
+
+
+def _origin(found: dict[str, Any]) -> str:
+    """Say where numbers come from."""
+    hardware, versions = found["hardware"], found["versions"]
+    machine = f"{hardware['processor']}, {hardware['cores']} cores, {hardware['memory_gib']} GiB, {hardware['system']}"
+    packages = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return f"`{found['made_by']}`, {found['rounds']} rounds, {found['date']}; {machine}; {packages}."
+
+
+def _table(header: list[str], rows: Iterable[list[str]]) -> str:
+    """Draw a table; the first column holds names, the others numbers."""
+    rule = ["---", *("---:" for _ in header[1:])]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+
+
+def _ratio(middle: float, ends: list[float]) -> str:
+    return f"{middle:.2f} ({ends[0]:.2f} to {ends[1]:.2f})"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3g}"
+
+
+if __name__ == "__main__":
+    render_readme()

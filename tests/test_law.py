@@ -1,0 +1,73 @@
+"""The law: workers change the time, never the model."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from processes import NETS, ROOT, Run, train
+
+UNEVEN = ("--set", "recipe.global_batch=80", "--set", "recipe.microbatch=16")  # 5 microbatches
+QUICK = ("--set", "stop.target=null", "--set", "stop.steps=30", "--set", "evaluate.every_steps=10")
+SPIRALS = ROOT / "examples" / "spirals.py"
+
+
+def relative_distance(one: Run, other: Run) -> float:
+    """Return the distance of two models relative to their size."""
+    mine, theirs = (torch.cat([tensor.flatten() for tensor in run.weights.values()]) for run in (one, other))
+    return float((mine - theirs).norm() / mine.norm())
+
+
+@pytest.mark.parametrize(
+    "workload",
+    ["digits/fc_64_64", f"{NETS}:Dropout", f"{NETS}:BatchNorm", f"{SPIRALS}:Spirals"],
+    ids=["dense", "dropout", "batch norm", "the example"],
+)
+def test_exact_runs_are_bit_identical_on_1_2_3_and_4_workers(workload: str, tmp_path: Path) -> None:
+    runs = [train(n, workload, tmp_path / str(n), "--exact", *UNEVEN, *QUICK) for n in (1, 2, 3, 4)]
+    for run in runs[1:]:
+        assert run.bits == runs[0].bits
+        assert run.rows == runs[0].rows
+
+
+def test_fast_runs_agree_to_rounding_after_200_steps(tmp_path: Path) -> None:
+    arguments = (*UNEVEN, "--set", "stop.target=null", "--set", "stop.steps=200")
+    runs = [train(n, "digits/fc_64_64", tmp_path / str(n), *arguments) for n in (1, 2, 3, 4)]
+    for run in runs[1:]:
+        assert relative_distance(runs[0], run) < 1e-5
+
+
+@pytest.mark.parametrize("network", ["Dropout", "BatchNorm"])
+def test_fast_runs_with_dropout_and_batch_norm_agree_to_rounding(network: str, tmp_path: Path) -> None:
+    runs = [train(n, f"{NETS}:{network}", tmp_path / str(n)) for n in (1, 3)]
+    assert relative_distance(*runs) < 1e-5
+
+
+def test_exact_and_fast_runs_agree_to_rounding(tmp_path: Path) -> None:
+    fast = train(2, "digits/fc_64_64", tmp_path / "fast", *UNEVEN, *QUICK)
+    exact = train(2, "digits/fc_64_64", tmp_path / "exact", "--exact", *UNEVEN, *QUICK)
+    assert relative_distance(fast, exact) < 1e-5
+
+
+def test_the_microbatch_changes_a_network_without_batch_norm_only_to_rounding(tmp_path: Path) -> None:
+    sizes = (80, 16, 33)
+    runs = [
+        train(
+            1,
+            "digits/fc_64_64",
+            tmp_path / str(n),
+            *QUICK,
+            "--set",
+            "recipe.global_batch=80",
+            "--set",
+            f"recipe.microbatch={n}",
+        )
+        for n in sizes
+    ]
+    for run in runs[1:]:
+        assert relative_distance(runs[0], run) < 1e-5
+
+
+def test_another_seed_gives_another_model(tmp_path: Path) -> None:
+    runs = [train(1, "digits/fc_64_64", tmp_path / str(n), *QUICK, "--set", f"recipe.seed={n}") for n in (0, 1)]
+    assert relative_distance(*runs) > 0.1

@@ -1,0 +1,139 @@
+"""Workloads for tests: networks whose layers look at more than one example, or that misbehave on purpose."""
+
+import json
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from scalewise.data.images import IMAGE_DATA
+from scalewise.data.splits import Split
+from scalewise.workloads import Classification, Workload
+
+
+class Digits(Classification):
+    """The digits, for networks that a test brings along."""
+
+    defaults = {
+        "recipe": {"global_batch": 80, "microbatch": 16, "learning_rate": 0.05},
+        "stop": {"steps": 30},
+        "evaluate": {"every_steps": 10, "batch": 50},
+    }
+
+    def data(self) -> Mapping[str, Split]:
+        return IMAGE_DATA["digits"].load()
+
+    def model(self) -> nn.Module:
+        return nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+
+
+class BatchNorm(Digits):
+    """Convolutions and a dense layer with batch normalisation."""
+
+    def model(self) -> nn.Module:
+        return nn.Sequential(
+            nn.Conv2d(1, 8, 3, padding=1, bias=False),
+            nn.BatchNorm2d(8),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(512, 32),
+            nn.BatchNorm1d(32),
+            nn.Dropout(0.2),
+            nn.Linear(32, 10),
+        )
+
+
+class Dropout(Digits):
+    """Convolutions and dropout."""
+
+    def model(self) -> nn.Module:
+        return nn.Sequential(
+            nn.Conv2d(1, 4, 5, padding=2), nn.ReLU(), nn.Flatten(), nn.Dropout(0.4), nn.Linear(256, 10)
+        )
+
+
+class Mischief(Dropout):
+    """Does something to its own process when it has computed so many losses or metrics, but only once.
+
+    The environment says what: {"do": a signal's name or "raise", "rank", "count", "during": "loss", "once": FILE}.
+    """
+
+    def __init__(self) -> None:
+        self._calls = {"loss": 0, "metrics": 0}
+        self._plan = json.loads(os.environ.get("SCALEWISE_TEST_MISCHIEF", "null"))
+
+    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        self._count("loss")
+        return super().loss(outputs, targets)
+
+    def metrics(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        self._count("metrics")
+        return super().metrics(outputs, targets)
+
+    def _count(self, what: str) -> None:
+        self._calls[what] += 1
+        plan = self._plan
+        if plan is None or plan["during"] != what or plan["count"] != self._calls[what]:
+            return
+        if str(plan["rank"]) != os.environ.get("RANK", "0") or Path(plan["once"]).exists():
+            return
+        Path(plan["once"]).touch()
+        if plan["do"] == "raise":
+            raise ZeroDivisionError("a bug in the user's loss")
+        os.kill(os.getpid(), signal.Signals[plan["do"]])
+
+
+class OwnBuffer(Digits):
+    """A network that changes a buffer of its own."""
+
+    def model(self) -> nn.Module:
+        class Counting(nn.Module):
+            seen: Tensor
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.register_buffer("seen", torch.zeros(()))
+                self.dense = nn.Linear(64, 10)
+
+            def forward(self, inputs: Tensor) -> Tensor:
+                self.seen += len(inputs)
+                outputs: Tensor = self.dense(inputs.flatten(1))
+                return outputs
+
+        return Counting()
+
+
+class MeanLoss(Digits):
+    """A loss that is already a mean, which cannot be added up."""
+
+    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return super().loss(outputs, targets).mean()
+
+
+class NoVal(Digits):
+    """Data without a validation split."""
+
+    def data(self) -> Mapping[str, Split]:
+        return {"train": super().data()["train"]}
+
+
+class Regression(Workload):
+    """No labels: a line to fit, with metrics of its own."""
+
+    defaults = {"recipe": {"global_batch": 16, "learning_rate": 0.1}, "stop": {"target": "val/squared_error<0.01"}}
+
+    def data(self) -> Mapping[str, tuple[Tensor, Tensor]]:
+        inputs = torch.linspace(-1, 1, 128).reshape(-1, 1)
+        return {"train": (inputs, 2 * inputs[:, 0]), "val": (inputs, 2 * inputs[:, 0])}
+
+    def model(self) -> nn.Module:
+        return nn.Linear(1, 1)
+
+    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return (outputs[:, 0] - targets) ** 2
+
+    def metrics(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        return {"squared_error": self.loss(outputs, targets)}
