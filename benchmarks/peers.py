@@ -1,5 +1,6 @@
 """Compares the speed of scalewise's loop with a bare loop, the usual DataLoader loop, Accelerate and Lightning."""
 
+import sys
 from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Annotated, Any
@@ -28,10 +29,8 @@ def main(
 ) -> None:
     """Measure everything in turns, write results/peers.json and the table in README.md."""
     torch.set_num_threads(_THREADS)
-    rows = []
-    for row in _rows(_WORKLOADS if only is None else (only,), rounds):
-        rows.append(row)
-        print(peers_table([row]), flush=True)
+    rows = list(_rows(_WORKLOADS if only is None else (only,), rounds))
+    print(peers_table(rows))
     if only is None:
         content = {"threads": _THREADS, "rounds": rounds, "rows": rows}
         write_results("peers", content, extra_packages=("accelerate", "lightning"))
@@ -41,6 +40,7 @@ def main(
 def _rows(workload_names: tuple[str, ...], rounds: int) -> Iterator[dict[str, Any]]:
     for workload_name in workload_names:
         for global_batch in _GLOBAL_BATCHES:
+            print(f"measuring {workload_name} at global batch {global_batch}", file=sys.stderr)
             yield _row(make_task(workload_name, global_batch), rounds)
 
 

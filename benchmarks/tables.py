@@ -17,9 +17,11 @@ def render_readme() -> None:
     peers, scaling = read_results("peers"), read_results("scaling")
     sections = {
         "peers": _section(peers, lambda found: peers_table(found["rows"])),
+        "peers-origin": _section(peers, _origin),
         "workers": _section(scaling, lambda found: workers_table(found["workers"])),
         "exact": _section(scaling, lambda found: exact_table(found["exact"])),
         "checkpoints": _section(scaling, lambda found: checkpoints_table(found["checkpoints"])),
+        "scaling-origin": _section(scaling, _origin),
     }
     text = _README.read_text(encoding="utf-8")
     for name, content in sections.items():
@@ -84,16 +86,23 @@ def checkpoints_table(row: Row) -> str:
     return _table(header, [[row["workload"], *seconds, f"{row['share']:.2%}"]])
 
 
-def _section(found: dict[str, Any] | None, table: Callable[[dict[str, Any]], str]) -> str:
-    return "\nNot measured yet.\n" if found is None else f"\n{table(found)}\n\n{_origin(found)}\n"
+def _section(found: Row | None, content: Callable[[Row], str]) -> str:
+    return f"\n{'Not measured yet.' if found is None else content(found)}\n"
 
 
-def _origin(found: dict[str, Any]) -> str:
-    """Say where numbers come from."""
+def _origin(found: Row) -> str:
+    """Say where the numbers come from, one fact per line."""
     hardware, versions = found["hardware"], found["versions"]
     machine = f"{hardware['processor']}, {hardware['cores']} cores, {hardware['memory_gib']} GiB, {hardware['system']}"
     packages = ", ".join(f"{name} {version}" for name, version in versions.items())
-    return f"`{found['made_by']}`, {found['rounds']} rounds, {found['date']}; {machine}; {packages}."
+    facts = {
+        "made by": f"`{found['made_by']}`, {found['rounds']} rounds",
+        "date": found["date"],
+        "hardware": machine,
+        "versions": packages,
+        "commit": found["git_commit"],
+    }
+    return "\n".join(f"* {name}: {fact}" for name, fact in facts.items())
 
 
 def _table(header: list[str], rows: Iterable[list[str]]) -> str:

@@ -98,24 +98,29 @@ def _print_table(rows: list[dict[str, str]]) -> None:
 
 
 def main() -> None:
-    """Run the command line and turn what goes wrong into an exit code."""
-    try:
-        app()
-    except UserError as error:
-        print(f"scalewise: {error}", file=sys.stderr)
-        sys.exit(ExitCode.MISTAKE)
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
-    except PeerLost as error:
-        print(f"scalewise: this worker lost another one: {error}", file=sys.stderr)
-        _leave(ExitCode.PEER_LOST)
-    except Exception:
-        traceback.print_exc()
-        _leave(ExitCode.BUG)
-
-
-def _leave(exit_code: ExitCode) -> None:
-    """End at once: a broken group has nothing to say goodbye to, and waiting for it would hold up the others."""
+    """Run the command line and leave with the exit code that fits what happened."""
+    exit_code = _run()
     sys.stdout.flush()
     sys.stderr.flush()
+    # Not sys.exit: threads of torch's backends that still run while Python takes itself apart can abort the process,
+    # and a worker of a broken group has nothing to say goodbye to.
     os._exit(exit_code)
+
+
+def _run() -> int:
+    try:
+        app()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else ExitCode.COMPLETE
+    except UserError as error:
+        print(f"scalewise: {error}", file=sys.stderr)
+        return ExitCode.MISTAKE
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except PeerLost as error:
+        print(f"scalewise: this worker lost another one: {error}", file=sys.stderr)
+        return ExitCode.PEER_LOST
+    except Exception:
+        traceback.print_exc()
+        return ExitCode.BUG
+    return ExitCode.COMPLETE

@@ -171,7 +171,7 @@ def _open(
     folder.write_config(config)
     saved = folder.checkpoints(config.checkpoint.keep).latest(say)
     step = saved.step if saved is not None else 0
-    row = folder.measurements.keep_until(step)
+    row = folder.keep_measurements_until(step)
     last = EvalResult(*row) if row is not None else None
     if saved is None:
         return Start(last=last)

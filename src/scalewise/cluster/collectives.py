@@ -67,9 +67,19 @@ def _told(collective: Callable[P, T]) -> Callable[P, T]:
         try:
             return collective(*args, **kwargs)
         except RuntimeError as error:  # what gloo, NCCL and the store all raise
-            raise PeerLost(str(error).splitlines()[0]) from error
+            raise PeerLost(_without_source(str(error))) from error
 
     return call
+
+
+def _without_source(message: str) -> str:
+    """Drop the backend's source file from its message.
+
+    >>> _without_source("[/build/gloo/pair.cc:547] Connection closed by peer [127.0.0.1]:1")
+    'Connection closed by peer [127.0.0.1]:1'
+    """
+    first_line = message.partition("\n")[0]
+    return first_line.partition("] ")[2] if first_line.startswith("[/") else first_line
 
 
 @_told

@@ -44,6 +44,10 @@ class Votes:
     interrupt: bool = False
     out_of_time: bool = False
 
+    def tensor(self) -> Tensor:
+        """Return the votes as numbers that can be added up."""
+        return torch.tensor([self.interrupt, self.out_of_time], dtype=torch.float32)
+
 
 @dataclass(frozen=True)
 class StepOutcome:
@@ -54,12 +58,11 @@ class StepOutcome:
     votes: Votes
 
 
-def take_step(parts: Parts, votes: Votes) -> StepOutcome:
+def take_step(parts: Parts, votes: Callable[[], Votes]) -> StepOutcome:
     """Train on the next global batch."""
     state = parts.state
-    own_votes = torch.tensor([votes.interrupt, votes.out_of_time], dtype=torch.float32)
     for microbatch in parts.share:
-        parts.total.add(microbatch, [*_gradients_and_loss(parts, microbatch), own_votes])
+        parts.total.add(microbatch, [*_gradients_and_loss(parts, microbatch), votes().tensor()])
     parts.total.finish()
     *_, moments, loss, all_votes = parts.total.pieces
     if parts.moments is not None:

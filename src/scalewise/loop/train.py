@@ -120,7 +120,7 @@ class Loop:
 
     def _step(self) -> StepOutcome:
         started = time.perf_counter()
-        outcome = take_step(self.parts, Votes(self.interrupted(), self._out_of_time()))
+        outcome = take_step(self.parts, lambda: Votes(self.interrupted(), self._out_of_time()))
         self.clock.training_seconds += time.perf_counter() - started
         return outcome
 

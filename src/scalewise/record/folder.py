@@ -43,8 +43,7 @@ class RunFolder:
         return self.path / "tensorboard"
 
     @property
-    def measurements(self) -> Measurements:
-        """The table of measurements."""
+    def _measurements(self) -> Measurements:
         return Measurements(self.path / "measurements.csv")
 
     def checkpoints(self, keep: int) -> Checkpoints:
@@ -105,7 +104,12 @@ class RunFolder:
     def write_measurement(self, step: int, metrics: Mapping[str, float]) -> None:
         """Add one evaluation."""
         with _told(self.path):
-            self.measurements.append(step, metrics)
+            self._measurements.append(step, metrics)
+
+    def keep_measurements_until(self, step: int) -> tuple[int, dict[str, float]] | None:
+        """Forget evaluations after a step; return the last one that is left."""
+        with _told(self.path):
+            return self._measurements.keep_until(step)
 
     def write_model(self, tensors: Mapping[str, Tensor]) -> None:
         """Write the final weights."""

@@ -1,0 +1,135 @@
+"""Checkpoints survive what disks do."""
+
+import hashlib
+import json
+import resource
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from processes import NETS, Run, finish, group, start, train
+from scalewise.record.checkpoints import Checkpoints
+
+MISCHIEF = f"{NETS}:Mischief"
+EVERY_5 = ("--exact", "--set", "checkpoint.every_steps=5")
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> Run:
+    """A run that was stopped after step 22 or so, with checkpoints at 15, 20 and there."""
+    plan = {"do": "SIGTERM", "rank": 0, "count": 110, "during": "loss", "once": str(tmp_path / "once")}
+    env = {"SCALEWISE_TEST_MISCHIEF": json.dumps(plan)}
+    ended = group(1, "train", MISCHIEF, "--out", tmp_path / "run", *EVERY_5, env=env)
+    assert ended.exit_code == 4, ended.output
+    return Run(tmp_path / "run")
+
+
+@pytest.fixture
+def reference(tmp_path: Path) -> Run:
+    return train(1, MISCHIEF, tmp_path / "reference", *EVERY_5)
+
+
+def test_the_last_three_are_kept_with_a_manifest(stopped: Run) -> None:
+    assert stopped.checkpoints == [15, 20, 22]
+    for step in stopped.checkpoints:
+        folder = stopped.path / "checkpoints" / str(step)
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert manifest.keys() | {"manifest.json"} == {file.name for file in folder.iterdir()}
+        for name, digest in manifest.items():
+            assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "missing", "empty manifest"])
+def test_a_damaged_newest_is_reported_and_the_one_before_it_used(damage: str, stopped: Run, reference: Run) -> None:
+    folder = stopped.path / "checkpoints" / "22"
+    tensors = folder / "tensors.safetensors"
+    content = tensors.read_bytes()
+    if damage == "flip":
+        tensors.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    elif damage == "truncate":
+        tensors.write_bytes(content[:100])
+    elif damage == "missing":
+        tensors.unlink()
+    else:
+        (folder / "manifest.json").write_text("{}")
+    run = train(1, MISCHIEF, stopped.path, *EVERY_5)
+    assert "the checkpoint at step 22 is damaged" in run.output
+    assert "continues from the checkpoint at step 20" in run.output
+    assert run.bits == reference.bits
+    assert run.rows == reference.rows
+
+
+def test_when_all_are_damaged_it_starts_from_the_beginning(stopped: Run, reference: Run) -> None:
+    for step in stopped.checkpoints:
+        (stopped.path / "checkpoints" / str(step) / "numbers.json").write_text("")
+    run = train(1, MISCHIEF, stopped.path, *EVERY_5)
+    assert "continues" not in run.output
+    assert run.bits == reference.bits
+    assert run.rows == reference.rows
+
+
+def test_a_half_written_checkpoint_is_ignored(stopped: Run, reference: Run) -> None:
+    shutil.copytree(stopped.path / "checkpoints" / "22", stopped.path / "checkpoints" / ".27.partial")
+    run = train(1, MISCHIEF, stopped.path, *EVERY_5)
+    assert "continues from the checkpoint at step 22" in run.output
+    assert run.bits == reference.bits
+
+
+def test_a_checkpoint_of_another_workload_is_refused(stopped: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copytree(stopped.path / "checkpoints", other / "checkpoints")
+    ended = group(1, "train", "digits/fc_64", "--out", other)
+    assert ended.exit_code == 2
+    assert "belongs to the workload" in ended.output and "not 'digits/fc_64'" in ended.output
+
+
+def test_a_checkpoint_of_another_network_is_refused(stopped: Run, tmp_path: Path) -> None:
+    """The same name, but the user has changed the file."""
+    for step in stopped.checkpoints:
+        folder = stopped.path / "checkpoints" / str(step)
+        numbers = json.loads((folder / "numbers.json").read_text())
+        content = json.dumps({**numbers, "workload": "digits/fc_64"}).encode()
+        (folder / "numbers.json").write_bytes(content)
+        manifest = json.loads((folder / "manifest.json").read_text())
+        manifest["numbers.json"] = hashlib.sha256(content).hexdigest()
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copytree(stopped.path / "checkpoints", other / "checkpoints")
+    ended = group(1, "train", "digits/fc_64", "--out", other)
+    assert ended.exit_code == 2
+    assert "its tensors have other names or shapes" in ended.output
+
+
+def test_a_full_disk_does_not_end_the_training(tmp_path: Path) -> None:
+    """Files may grow to the size of the model, but not of the model with its optimizer state."""
+    reference = train(1, "digits/fc_64_64", tmp_path / "reference", "--exact")
+    limit = (tmp_path / "reference" / "model.safetensors").stat().st_size + 8_192
+    process = start(
+        *("train", "digits/fc_64_64", "--exact", "--out", tmp_path / "run", "--set", "checkpoint.every_steps=50"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    ended = finish(process)
+    assert ended.exit_code == 0, ended.output
+    assert "the checkpoint at step 50 failed (File too large): training goes on" in ended.output
+    assert Run(tmp_path / "run").bits == reference.bits
+    assert list((tmp_path / "run" / "checkpoints").iterdir()) == []
+
+
+def test_a_failed_checkpoint_leaves_the_older_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=1)
+    checkpoints.save(1, {"weight": torch.ones(2)}, {})
+    (tmp_path / ".2.partial").write_text("a file where the folder should be made")
+    with pytest.raises(OSError, match="exists"):
+        checkpoints.save(2, {"weight": torch.ones(2)}, {})
+    assert checkpoints.steps() == [1]
+
+
+def test_a_disk_that_takes_no_measurement_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "run" / "measurements.csv").mkdir(parents=True)
+    ended = group(2, "train", "digits/fc_64_64", "--out", tmp_path / "run")
+    assert ended.exit_code == 2
+    assert "cannot write" in ended.output and "the same command goes on" in ended.output
