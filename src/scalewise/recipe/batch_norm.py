@@ -89,8 +89,9 @@ def take_over_batch_norm(model: nn.Module) -> tuple[nn.Module, Moments | None]:
 
     def replaced(module: nn.Module) -> nn.Module:
         if not isinstance(module, _BatchNorm):
-            for name, child in module.named_children():
-                setattr(module, name, replaced(child))
+            for name, child in module._modules.items():  # named_children() tells of a shared layer only once
+                if child is not None:
+                    setattr(module, name, replaced(child))
             return module
         if module.running_mean is None or module.running_var is None:
             return module
