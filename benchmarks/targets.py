@@ -17,10 +17,31 @@ MODELS = ("fc_1024", "fc_64_64_64", "simple_cnn_narrow", "simple_cnn_base", "sim
 def train(workload: str, workers: int) -> dict[str, Any]:
     """Train one workload by its default recipe."""
     with tempfile.TemporaryDirectory() as out:
-        command = [sys.executable, "-m", "scalewise", "train", workload, "--workers", str(workers), "--json", "--out", out]
+        command = [
+            sys.executable,
+            "-m",
+            "scalewise",
+            "train",
+            workload,
+            "--workers",
+            str(workers),
+            "--json",
+            "--out",
+            out,
+        ]
         ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     metadata = json.loads(ended.stdout)
-    keep = ("workload", "target", "stopped_by", "steps", "examples", "training_seconds", "workers", "hardware", "versions")
+    keep = (
+        "workload",
+        "target",
+        "stopped_by",
+        "steps",
+        "examples",
+        "training_seconds",
+        "workers",
+        "hardware",
+        "versions",
+    )
     row = {key: metadata[key] for key in keep}
     row["hardware"].pop("host")
     row["epochs"] = round(metadata["examples"] / metadata["train_examples"], 2)

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from scalewise.config import Recipe
-from scalewise.loop.flat import flatten
+from scalewise.recipe.flat import flatten
 from scalewise.recipe.optimizers import make_optimizer
 from scalewise.recipe.schedules import learning_rate
 
@@ -20,17 +20,14 @@ def test_optimizers_follow_their_formula(optimizer: str, weight_decay: float) ->
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(5, 4), nn.Linear(4, 3))
     weights = flatten(model)
-    ours = make_optimizer(recipe, weights.decayed, weights.exempt)
     gradients = torch.zeros_like(weights.vector)
-    weights.attach_gradients(gradients)
+    ours = make_optimizer(recipe, weights, gradients)
 
     expected = {name: p.detach().numpy().astype(np.float64) for name, p in model.named_parameters()}
     buffers = {name: np.zeros_like(value) for name, value in expected.items()}
     generator = np.random.default_rng(0)
     for step in range(100):
         rate = learning_rate(recipe, step)
-        for group in ours.param_groups:
-            group["lr"] = rate
         for name, piece in weights.by_name(gradients).items():
             gradient = generator.normal(size=expected[name].shape)
             piece.copy_(torch.from_numpy(gradient))
@@ -39,7 +36,7 @@ def test_optimizers_follow_their_formula(optimizer: str, weight_decay: float) ->
             buffers[name] = (0.9 if optimizer != "sgd" else 0.0) * buffers[name] + gradient
             update = gradient + 0.9 * buffers[name] if optimizer == "nesterov_momentum" else buffers[name]
             expected[name] = expected[name] - rate * update
-        ours.step()
+        ours.step(rate)
     for name, parameter in model.named_parameters():
         np.testing.assert_allclose(parameter.detach().numpy(), expected[name], rtol=1e-5, atol=1e-6)
 
@@ -65,6 +62,6 @@ def test_flat_weights_are_the_networks_own() -> None:
 
 def test_a_network_without_biases_has_nothing_exempt() -> None:
     weights = flatten(nn.Linear(3, 2, bias=False))
-    optimizer = make_optimizer(Recipe(), weights.decayed, weights.exempt)
-    optimizer.step()
-    assert len(weights.exempt) == 0
+    optimizer = make_optimizer(Recipe(weight_decay=0.1), weights, torch.zeros_like(weights.vector))
+    optimizer.step(0.1)
+    assert weights.exempt_from == len(weights.vector)

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from scalewise.cluster.world import World
-from scalewise.loop.flat import Layout
 from scalewise.loop.total import Node, TreeTotal, tree_sum, whole_nodes
 from scalewise.recipe.batch import Batch
+from scalewise.recipe.flat import Layout
 
 
 def sum_in_shares(leaves: list[Tensor], cuts: list[int]) -> Tensor:

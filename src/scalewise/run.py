@@ -23,7 +23,6 @@ from scalewise.data.splits import Split, as_splits
 from scalewise.errors import ExitCode, FolderError, UserError
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
-from scalewise.loop.flat import flat_pieces, flatten
 from scalewise.loop.probe import probe
 from scalewise.loop.state import TrainingState
 from scalewise.loop.step import Parts
@@ -33,6 +32,7 @@ from scalewise.loop.train import EvalResult, Loop, Stopped, evaluation_plan
 from scalewise.progress import LiveLine, Meter, PlainLines, Silent, View
 from scalewise.recipe.batch import batch_of
 from scalewise.recipe.batch_norm import take_over_batch_norm
+from scalewise.recipe.flat import flatten, layout_with
 from scalewise.recipe.optimizers import make_optimizer
 from scalewise.recipe.schedules import learning_rate
 from scalewise.record import provenance
@@ -101,25 +101,25 @@ def build_loop(
     batch = batch_of(recipe)
     splits = {name: split.to(device) for name, split in as_splits(workload.data()).items()}
     train = splits["train"]
-    loss = functools.partial(workload.smoothed_loss, label_smoothing=recipe.label_smoothing)
+    loss = functools.partial(workload.summed_loss, label_smoothing=recipe.label_smoothing)
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
     model, moments = take_over_batch_norm(workload.model().to(device))
     weights = flatten(model)
-    optimizer = make_optimizer(recipe, weights.decayed, weights.exempt)
     smallest = batch.size(batch.microbatches - 1)
-    names = probe(model, loss if recipe.label_smoothing else workload.loss, workload.metrics, train, smallest)
+    names = probe(model, workload, recipe.label_smoothing, train, smallest)
 
-    layout = flat_pieces(weights, moments.sums.shape if moments is not None else (0,), (), (2,))
+    layout = layout_with(weights, moments.sums.shape if moments is not None else (0,), (), (2,))
     total = TreeTotal(layout, device, batch, world) if recipe.exact else RunningTotal(layout, device)
-    weights.attach_gradients(total.vector)
+    optimizer = make_optimizer(recipe, weights, total.vector)
     parts = Parts(
         state=TrainingState(model, weights, optimizer),
         examples=train,
         order=ExampleOrder(recipe.seed, len(train)),
         batch=batch,
         share=batch.share(world.rank, world.workers),
-        loss=loss if recipe.label_smoothing else workload.loss,
+        loss=loss,
+        weight=torch.tensor(1 / batch.examples, device=device),
         learning_rate=functools.partial(learning_rate, recipe),
         moments=moments,
         total=total,

@@ -1,32 +1,27 @@
 """Tries a workload on a few examples before anything is written, so that what does not fit is said at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
 
 from scalewise.data.splits import Split
 from scalewise.errors import WorkloadError
-from scalewise.loop.evaluate import Metrics
+from scalewise.workloads import Workload
 
 _EXAMPLES = 4
 
 
-def probe(
-    model: nn.Module,
-    loss: Callable[[Tensor, Tensor], Tensor],
-    metrics: Metrics,
-    examples: Split,
-    microbatch: int,
-) -> list[str]:
+def probe(model: nn.Module, workload: Workload, label_smoothing: float, examples: Split, microbatch: int) -> list[str]:
     """Check losses, metrics and buffers; return the names of the metrics."""
     few = examples.part(0, min(_EXAMPLES, microbatch, len(examples)))
     _check_buffers(model, few)
     with torch.no_grad():
         outputs = model.eval()(few.inputs)
         model.train()
-        _check_per_example("loss()", loss(outputs, few.targets), len(few))
-        measured = metrics(outputs, few.targets)
+        _check_per_example("loss()", workload.loss(outputs, few.targets), len(few))
+        workload.summed_loss(outputs, few.targets, label_smoothing)
+        measured = workload.metrics(outputs, few.targets)
     if not isinstance(measured, Mapping) or not measured:
         raise WorkloadError("the workload's metrics() must return at least one metric by name")
     for name, values in measured.items():

@@ -7,6 +7,7 @@ update. Nothing here depends on how many workers there are, except who computes 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -31,14 +32,16 @@ class Parts:
     share: range
     """The microbatches of each step that this worker computes."""
     loss: Callable[[Tensor, Tensor], Tensor]
+    """The summed loss of a microbatch."""
+    weight: Tensor
+    """What one example counts for: 1 / global batch."""
     learning_rate: Callable[[int], float]
     moments: Moments | None
     total: Total
     seed: int
 
 
-@dataclass(frozen=True)
-class Votes:
+class Votes(NamedTuple):
     """What a worker wants after this step; one vote is enough, and all workers learn of it in the same step."""
 
     interrupt: bool = False
@@ -46,7 +49,10 @@ class Votes:
 
     def tensor(self) -> Tensor:
         """Return the votes as numbers that can be added up."""
-        return torch.tensor([self.interrupt, self.out_of_time], dtype=torch.float32)
+        return torch.tensor([self.interrupt, self.out_of_time], dtype=torch.float32) if any(self) else _NO_VOTES
+
+
+_NO_VOTES, _NO_MOMENTS = torch.zeros(2), torch.zeros(0)
 
 
 @dataclass(frozen=True)
@@ -68,11 +74,9 @@ def take_step(parts: Parts, votes: Callable[[], Votes]) -> StepOutcome:
     if parts.moments is not None:
         parts.moments.move_running_statistics(moments)
     rate = parts.learning_rate(state.step)
-    for group in state.optimizer.param_groups:
-        group["lr"] = rate
-    state.optimizer.step()
+    state.optimizer.step(rate)
     state.step += 1
-    return StepOutcome(float(loss), rate, Votes(*(all_votes > 0).tolist()))
+    return StepOutcome(loss.item(), rate, Votes(*(votes > 0 for votes in all_votes.tolist())))
 
 
 def _gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
@@ -80,12 +84,18 @@ def _gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     state = parts.state
     position = parts.batch.position(state.step, microbatch)
     examples = parts.examples.take(parts.order.indices(position, parts.batch.size(microbatch)))
-    torch.manual_seed(derive(parts.seed, Purpose.MICROBATCH, state.step, microbatch))
+    seed_generators(derive(parts.seed, Purpose.MICROBATCH, state.step, microbatch), parts.examples.inputs.device)
     if parts.moments is not None:
         parts.moments.clear()
-    losses = parts.loss(state.model(examples.inputs), examples.targets)
-    # A sum over the global batch's size, not a mean: the last microbatch may be smaller.
-    loss = losses.sum() / parts.batch.examples
-    gradients = torch.autograd.grad(loss, state.weights.parameters, materialize_grads=True)
-    moments = parts.moments.sums if parts.moments is not None else loss.new_zeros(0)
-    return [*gradients, moments, loss.detach()]
+    loss = parts.loss(state.model(examples.inputs), examples.targets)
+    # Each example weighs 1 / global batch, whatever its microbatch: the last microbatch may be smaller.
+    gradients = torch.autograd.grad(loss, state.weights.parameters, parts.weight, materialize_grads=True)
+    moments = parts.moments.sums if parts.moments is not None else _NO_MOMENTS
+    return [*gradients, moments, loss.detach() * parts.weight]
+
+
+def seed_generators(seed: int, device: torch.device) -> None:
+    """Seed what draws random numbers on this device; `torch.manual_seed` asks every backend there is, and is slow."""
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)

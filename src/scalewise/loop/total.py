@@ -22,8 +22,8 @@ from torch import Tensor
 
 from scalewise.cluster.collectives import exchange_slices, gather_slices, sum_over_workers
 from scalewise.cluster.world import World
-from scalewise.loop.flat import Layout
 from scalewise.recipe.batch import Batch
+from scalewise.recipe.flat import Layout
 
 
 class Total(ABC):

@@ -35,9 +35,13 @@ class Workload(ABC):
     def metrics(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
         """Return the metrics of each example, by name."""
 
-    def smoothed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
-        """Return the loss of each example against smoothed labels, where the workload has labels."""
-        raise ConfigError(f"recipe.label_smoothing={label_smoothing}: {type(self).__name__} has no labels to smooth")
+    def summed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
+        """Return the sum of the examples' losses, which is what training goes down."""
+        if label_smoothing:
+            raise ConfigError(
+                f"recipe.label_smoothing={label_smoothing}: {type(self).__name__} has no labels to smooth"
+            )
+        return self.loss(outputs, targets).sum()
 
 
 class Classification(Workload):
@@ -47,9 +51,9 @@ class Classification(Workload):
         """Return the cross entropy of each example."""
         return F.cross_entropy(outputs, targets, reduction="none")
 
-    def smoothed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
-        """Return the cross entropy of each example against 1-e+e/K for its class and e/K for the others."""
-        return F.cross_entropy(outputs, targets, reduction="none", label_smoothing=label_smoothing)
+    def summed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
+        """Return the summed cross entropy against 1-e+e/K for an example's class and e/K for the others."""
+        return F.cross_entropy(outputs, targets, reduction="sum", label_smoothing=label_smoothing)
 
     def metrics(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
         """Return the cross entropy, and 1 for each example whose highest score is not its class."""

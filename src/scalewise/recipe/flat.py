@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from scalewise.errors import WorkloadError
-from scalewise.recipe.optimizers import is_decayed
 
 # Every piece starts at a multiple of 64 bytes: kernels are faster there, and some round differently elsewhere.
 _ALIGNMENT = 16
@@ -52,18 +51,17 @@ class FlatWeights:
     parameters: list[nn.Parameter]
     layout: Layout
     vector: Tensor
-    decayed: nn.Parameter
-    exempt: nn.Parameter
+    exempt_from: int
+    """Where in the vector the parameters begin that weight decay leaves out."""
 
     def by_name(self, vector: Tensor) -> dict[str, Tensor]:
         """Cut a vector of the same layout into the parameters' pieces."""
         return dict(zip(self.names, self.layout.views(vector), strict=True))
 
-    def attach_gradients(self, vector: Tensor) -> None:
-        """Let the optimizer read the gradients from the front of a vector of the same layout."""
-        boundary = len(self.decayed)
-        self.decayed.grad = vector[:boundary]
-        self.exempt.grad = vector[boundary : len(self.vector)]
+
+def is_decayed(parameter: Tensor) -> bool:
+    """Say whether weight decay applies: to matrices and filters, not to biases and normalisation parameters."""
+    return parameter.ndim > 1
 
 
 def flatten(model: nn.Module) -> FlatWeights:
@@ -76,17 +74,13 @@ def flatten(model: nn.Module) -> FlatWeights:
     ordered = sorted(trainable, key=lambda pair: not is_decayed(pair[1]))
     names, parameters = [name for name, _ in ordered], [parameter for _, parameter in ordered]
     layout = Layout(tuple(parameter.shape for parameter in parameters))
-    boundary = layout.offsets[sum(map(is_decayed, parameters))]
     vector = torch.zeros(layout.offsets[-1], device=parameters[0].device)
     for parameter, view in zip(parameters, layout.views(vector), strict=True):
         view.copy_(parameter.data)
         parameter.data = view
-    decayed, exempt = nn.Parameter(vector[:boundary]), nn.Parameter(vector[boundary:])
-    weights = FlatWeights(names, parameters, layout, vector, decayed, exempt)
-    weights.attach_gradients(torch.zeros_like(vector))
-    return weights
+    return FlatWeights(names, parameters, layout, vector, layout.offsets[sum(map(is_decayed, parameters))])
 
 
-def flat_pieces(weights: FlatWeights, *extra: Sequence[int]) -> Layout:
+def layout_with(weights: FlatWeights, *extra: Sequence[int]) -> Layout:
     """Return the layout of a vector that holds the gradients and some extra pieces behind them."""
     return Layout((*weights.layout.shapes, *map(torch.Size, extra)))
