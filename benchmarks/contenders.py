@@ -7,11 +7,11 @@ from time import perf_counter
 import torch
 import torch.nn.functional as F
 from accelerate import Accelerator
-from task import Task
 
 from scalewise.cluster.world import World
 from scalewise.loop.train import EvalResult, StepResult
 from scalewise.run import build_loop
+from task import Task
 
 
 class Contender(ABC):

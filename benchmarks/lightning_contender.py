@@ -7,11 +7,12 @@ from typing import Any
 
 import lightning
 import torch.nn.functional as F
-from contenders import Contender
 from lightning.pytorch.callbacks import Callback
-from task import Task
 from torch import Tensor
 from torch.optim import Optimizer
+
+from contenders import Contender
+from task import Task
 
 # The first batches of a fit pay for its setup, which a long training pays once.
 _UNTIMED_STEPS = 3

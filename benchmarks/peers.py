@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import torch
 import typer
+
 from contenders import Contender, StepByStep, accelerate_steps, bare_steps, data_loader_steps, scalewise_steps
 from lightning_contender import LightningContender
 from results import write_results
@@ -17,14 +18,14 @@ from task import Task, make_task
 _WORKLOADS = ("digits/fc_64_64", "fashion_mnist/fc_128_128_128", "fashion_mnist/simple_cnn_base")
 _GLOBAL_BATCHES = (64, 512)
 _THREADS = 1
-_ROUND_SECONDS = 1.0
+_ROUND_SECONDS = 0.4
 _FEWEST_STEPS = 4
 
 _SELF = "scalewise"
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 7,
+    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 15,
     only: Annotated[str | None, typer.Option(help="one workload: prints its table, leaves the results alone")] = None,
 ) -> None:
     """Measure everything in turns, write results/peers.json and the table in README.md."""

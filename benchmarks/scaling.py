@@ -5,6 +5,7 @@ from statistics import median
 from typing import Annotated, Any
 
 import typer
+
 from results import write_results
 from rounds import Figures, ratios, spread, take_turns
 from tables import checkpoints_table, exact_table, render_readme, workers_table

@@ -119,7 +119,6 @@ def build_loop(
         batch=batch,
         share=batch.share(world.rank, world.workers),
         loss=loss,
-        weight=torch.tensor(1 / batch.examples, device=device),
         learning_rate=functools.partial(learning_rate, recipe),
         moments=moments,
         total=total,

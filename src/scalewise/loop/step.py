@@ -33,8 +33,6 @@ class Parts:
     """The microbatches of each step that this worker computes."""
     loss: Callable[[Tensor, Tensor], Tensor]
     """The summed loss of a microbatch."""
-    weight: Tensor
-    """What one example counts for: 1 / global batch."""
     learning_rate: Callable[[int], float]
     moments: Moments | None
     total: Total
@@ -87,11 +85,11 @@ def _gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     seed_generators(derive(parts.seed, Purpose.MICROBATCH, state.step, microbatch), parts.examples.inputs.device)
     if parts.moments is not None:
         parts.moments.clear()
-    loss = parts.loss(state.model(examples.inputs), examples.targets)
     # Each example weighs 1 / global batch, whatever its microbatch: the last microbatch may be smaller.
-    gradients = torch.autograd.grad(loss, state.weights.parameters, parts.weight, materialize_grads=True)
+    loss = parts.loss(state.model(examples.inputs), examples.targets) / parts.batch.examples
+    gradients = torch.autograd.grad(loss, state.weights.parameters, materialize_grads=True)
     moments = parts.moments.sums if parts.moments is not None else _NO_MOMENTS
-    return [*gradients, moments, loss.detach() * parts.weight]
+    return [*gradients, moments, loss.detach()]
 
 
 def seed_generators(seed: int, device: torch.device) -> None:

