@@ -1,6 +1,8 @@
 """The docs are true: links lead somewhere, named commands and settings exist, examples run."""
 
+import itertools
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -51,7 +53,7 @@ def test_named_commands_exist() -> None:
             assert command in targets, f"{page}: {line}"
             continue
         assert command in ("train", "workloads", "data"), f"{page}: {line}"
-        for override in (value for name, value in zip(arguments, arguments[1:], strict=False) if name == "--set"):
+        for override in (value for name, value in itertools.pairwise(arguments) if name == "--set"):
             assert_setting_exists(override.partition("=")[0], f"{page}: {line}")
 
 
@@ -63,8 +65,6 @@ def assert_setting_exists(path: str, where: str) -> None:
 
 def test_the_table_of_settings_is_the_schema() -> None:
     """`docs/settings.md` is written from the schema: `python docs/make_settings.py`."""
-    import runpy
-
     written = runpy.run_path(str(ROOT / "docs" / "make_settings.py"))["page"]()
     assert (ROOT / "docs" / "settings.md").read_text() == written
 

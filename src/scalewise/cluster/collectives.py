@@ -41,10 +41,9 @@ def joined(world: World, device: torch.device, timeout_seconds: float) -> Iterat
         return
     backend = "nccl" if device.type == "cuda" else "gloo"
     _told(dist.init_process_group)(backend, timeout=datetime.timedelta(seconds=timeout_seconds))
-    try:
-        yield
-    finally:
-        dist.destroy_process_group()
+    yield
+    # Only after a good end. A worker that fails must say why before the others notice that it is gone.
+    dist.destroy_process_group()
 
 
 def _end_with_parent(poll_seconds: float = 0.2) -> None:

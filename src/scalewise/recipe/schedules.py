@@ -10,7 +10,7 @@ def linear_decay(initial: float, decay_steps: int, end_factor: float, step: int)
     [1.0, 0.6, 0.2, 0.2]
     """
     progress = min(step / decay_steps, 1.0)
-    return initial * (1.0 - (1.0 - end_factor) * progress)
+    return initial * (1.0 - progress + end_factor * progress)
 
 
 def learning_rate(recipe: Recipe, step: int) -> float:
