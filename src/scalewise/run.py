@@ -130,7 +130,7 @@ def build_loop(
     if rule.target is not None:
         rule.target.check(evaluator.columns())
     plan = evaluation_plan(config.evaluate, batch.examples, len(train))
-    return Loop(parts, evaluator, plan, rule, Clock(), interrupted)
+    return Loop(parts, evaluator, plan, rule, Clock(), world.chief, interrupted)
 
 
 def _measured_train_examples(config: Config, splits: dict[str, Split]) -> Split:

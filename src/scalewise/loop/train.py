@@ -76,6 +76,8 @@ class Loop:
     plan: EvaluationPlan
     rule: StopRule
     clock: Clock
+    chief: bool
+    """Whether this worker's clock counts: the others' also hold their waiting while the chief writes."""
     interrupted: Callable[[], bool]
     """Whether this worker was asked to stop."""
     last: EvalResult | None = None
@@ -120,9 +122,12 @@ class Loop:
 
     def _step(self) -> StepOutcome:
         started = time.perf_counter()
-        outcome = take_step(self.parts, lambda: Votes(self.interrupted(), self._out_of_time()))
+        outcome = take_step(self.parts, self._votes)
         self.clock.training_seconds += time.perf_counter() - started
         return outcome
+
+    def _votes(self) -> Votes:
+        return Votes(interrupt=self.interrupted(), out_of_time=self.chief and self._out_of_time())
 
     def _out_of_time(self) -> bool:
         return self.rule.seconds is not None and self.clock.training_seconds >= self.rule.seconds
