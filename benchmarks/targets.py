@@ -53,8 +53,8 @@ def page(rows: Iterable[dict[str, Any]]) -> str:
     return "\n".join(
         [
             _INTRODUCTION,
-            f"{hardware['processor']}, {hardware['cores']} cores, one worker with all of them; torch {versions['torch']}.",
-            "The seconds are of a machine that did other work meanwhile; the steps are not.",
+            f"One worker on {hardware['processor']}, {hardware['cores']} cores; torch {versions['torch']}. The machine",
+            "did other work meanwhile, which the seconds show.",
             "",
             "| workload | target | reached | steps | epochs | seconds of training |",
             "|---|---|---|---:|---:|---:|",

@@ -4,13 +4,16 @@ import hashlib
 import json
 import resource
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 import torch
 
 from processes import NETS, Run, finish, group, start, train
+from scalewise.config import Checkpoint
 from scalewise.record.checkpoints import Checkpoints
+from scalewise.record.recorder import CheckpointTimer
 
 MISCHIEF = f"{NETS}:Mischief"
 EVERY_5 = ("--exact", "--set", "checkpoint.every_steps=5")
@@ -118,6 +121,37 @@ def test_a_full_disk_does_not_end_the_training(tmp_path: Path) -> None:
     assert "File too large" in ended.output
     assert Run(tmp_path / "run").bits == reference.bits
     assert list((tmp_path / "run" / "checkpoints").iterdir()) == []
+
+
+def test_automatic_checkpoints_cost_under_one_percent(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    timer = CheckpointTimer(Checkpoint())
+    now += 59
+    assert not timer.due(step=1)
+    now += 1
+    assert timer.due(step=1)
+    timer.done(cost_seconds=2.0)
+    now += 199
+    assert not timer.due(step=2)
+    now += 1
+    assert timer.due(step=2)
+
+
+def test_other_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    steps = CheckpointTimer(Checkpoint(every_steps=10, every_seconds=None))
+    seconds = CheckpointTimer(Checkpoint(every_seconds=5))
+    now += 5
+    assert [steps.due(step) for step in (9, 10, 11)] == [False, True, False]
+    assert seconds.due(step=1)
+    seconds.done(cost_seconds=100.0)
+    assert not seconds.due(step=2)
+
+
+def test_the_time_of_checkpoints_is_counted_apart(reference: Run) -> None:
+    assert reference.metadata["checkpoint_seconds"] > 0
 
 
 def test_a_failed_checkpoint_leaves_the_older_ones(tmp_path: Path) -> None:
