@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data bench-peers bench-scaling bench-targets clean
+.PHONY: demo test check data bench-peers bench-scaling bench-targets pictures clean
 
 demo: $(VENV)/.installed  ## train digits/fc_64_64 on 2 workers to its target
 	$(BIN)/scalewise train digits/fc_64_64 --workers 2 --out runs/demo --fresh
@@ -31,6 +31,9 @@ bench-scaling: $(VENV)/.installed-dev data  ## two workers against one, the pric
 
 bench-targets: $(VENV)/.installed-dev data  ## every built-in workload by its default recipe, to its target: hours
 	$(BIN)/python benchmarks/targets.py
+
+pictures: $(VENV)/.installed-dev data  ## the pictures in the docs
+	$(BIN)/python docs/make_law_picture.py
 
 clean:
 	rm -rf $(VENV)

@@ -4,13 +4,16 @@ import hashlib
 import json
 import resource
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 import torch
 
 from processes import NETS, Run, finish, group, start, train
+from scalewise.config import Checkpoint
 from scalewise.record.checkpoints import Checkpoints
+from scalewise.record.recorder import CheckpointTimer
 
 MISCHIEF = f"{NETS}:Mischief"
 EVERY_5 = ("--exact", "--set", "checkpoint.every_steps=5")
@@ -114,17 +117,49 @@ def test_a_full_disk_does_not_end_the_training(tmp_path: Path) -> None:
     )
     ended = finish(process)
     assert ended.exit_code == 0, ended.output
-    assert "the checkpoint at step 50 failed (File too large): training goes on" in ended.output
+    assert "no checkpoint at step 50, but training goes on: cannot write" in ended.output
+    assert "File too large" in ended.output
     assert Run(tmp_path / "run").bits == reference.bits
     assert list((tmp_path / "run" / "checkpoints").iterdir()) == []
 
 
-def test_a_failed_checkpoint_leaves_the_older_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkpoints = Checkpoints(tmp_path, keep=1)
-    checkpoints.save(1, {"weight": torch.ones(2)}, {})
+def test_automatic_checkpoints_cost_under_one_percent(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    timer = CheckpointTimer(Checkpoint())
+    now += 59
+    assert not timer.due(step=1)
+    now += 1
+    assert timer.due(step=1)
+    timer.done(cost_seconds=2.0)
+    now += 199
+    assert not timer.due(step=2)
+    now += 1
+    assert timer.due(step=2)
+
+
+def test_other_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    steps = CheckpointTimer(Checkpoint(every_steps=10, every_seconds=None))
+    seconds = CheckpointTimer(Checkpoint(every_seconds=5))
+    now += 5
+    assert [steps.due(step) for step in (9, 10, 11)] == [False, True, False]
+    assert seconds.due(step=1)
+    seconds.done(cost_seconds=100.0)
+    assert not seconds.due(step=2)
+
+
+def test_the_time_of_checkpoints_is_counted_apart(reference: Run) -> None:
+    assert reference.metadata["checkpoint_seconds"] > 0
+
+
+def test_a_failed_checkpoint_leaves_the_older_ones(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.save(1, {"weight": torch.ones(2)}, {}, keep=1)
     (tmp_path / ".2.partial").write_text("a file where the folder should be made")
     with pytest.raises(OSError, match="exists"):
-        checkpoints.save(2, {"weight": torch.ones(2)}, {})
+        checkpoints.save(2, {"weight": torch.ones(2)}, {}, keep=1)
     assert checkpoints.steps() == [1]
 
 

@@ -16,6 +16,7 @@ ROOMS = [
     "workloads",
     "recipe",
     "loop",
+    "build",
     "record",
     "progress",
     "run",

@@ -34,6 +34,10 @@ def train(
     as_json: Annotated[bool, typer.Option("--json", help="print the run's metadata as JSON")] = False,
 ) -> None:
     """Train a workload by a recipe on any number of workers: the same model every time."""
+    from scalewise.cluster.world import World, wait_without_spinning
+
+    if World.from_environment().launched:
+        wait_without_spinning()
     from scalewise.train import TrainRequest
     from scalewise.train import train as train_as_asked
 

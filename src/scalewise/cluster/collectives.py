@@ -28,7 +28,15 @@ def choose_device(preference: str, world: World) -> torch.device:
         )
     if preference == "cpu" or gpus < world.local_workers:
         return torch.device("cpu")
+    torch.cuda.set_device(world.local_rank)
     return torch.device("cuda", world.local_rank)
+
+
+def make_deterministic(device: torch.device) -> None:
+    """Let kernels on this device give the same bits every time; on a CPU with one thread they always do."""
+    if device.type == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what cuBLAS asks for
+        torch.use_deterministic_algorithms(True)
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from scalewise.cluster.signals import STOP_SIGNALS
-from scalewise.cluster.world import threads_per_worker
 from scalewise.config import Config
 from scalewise.errors import ExitCode
 
@@ -25,7 +24,9 @@ def launch_local(arguments: Sequence[str], config: Config, say: Callable[[str], 
     The agent itself restarts on any failure. Here only a lost worker is worth another try: a user's mistake, a
     diverged run and a bug would end the same way again. So the agent runs once per attempt.
     """
-    _prepare_environment(config)
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")  # traffic stays inside
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # workers choose for themselves; unset, the agent warns
+    logging.getLogger("torch.distributed").setLevel(logging.CRITICAL)  # workers speak for themselves
     for attempt in range(config.cluster.max_restarts + 1):
         exit_code = _run_once(arguments, config.cluster.workers)
         if exit_code != ExitCode.PEER_LOST:
@@ -34,16 +35,6 @@ def launch_local(arguments: Sequence[str], config: Config, say: Callable[[str], 
             say(f"a worker was lost: restart {attempt + 1} of {config.cluster.max_restarts} from the last checkpoint")
     say("a worker was lost and no restart is left: the same command continues from the last checkpoint")
     return ExitCode.STOPPED
-
-
-def _prepare_environment(config: Config) -> None:
-    """Keep workers of one machine out of each other's way: shared-out cores, no spinning, loopback only."""
-    threads = threads_per_worker(config.cluster, config.recipe.exact, config.cluster.workers)
-    os.environ["OMP_NUM_THREADS"] = str(threads)
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("GOMP_SPINCOUNT", "0")
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
-    logging.getLogger("torch.distributed").setLevel(logging.CRITICAL)  # workers speak for themselves
 
 
 def _run_once(arguments: Sequence[str], workers: int) -> ExitCode | None:

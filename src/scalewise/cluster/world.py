@@ -56,6 +56,12 @@ def threads_per_worker(cluster: Cluster, exact: bool, local_workers: int) -> int
     return max(1, usable_cores() // local_workers)
 
 
+def wait_without_spinning() -> None:
+    """Let idle threads sleep, so that workers on the same cores do not hold each other up; before torch is imported."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
+
 def usable_cores() -> int:
     """Count the cores this process may run on."""
     if hasattr(os, "sched_getaffinity"):

@@ -22,6 +22,7 @@ class Split:
 
     def take(self, indices: Tensor) -> "Split":
         """Copy out some examples."""
+        indices = indices.to(self.inputs.device)
         return Split(self.inputs.index_select(0, indices), self.targets.index_select(0, indices))
 
     def part(self, start: int, stop: int) -> "Split":

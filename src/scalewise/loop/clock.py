@@ -22,12 +22,3 @@ class Clock:
             yield
         finally:
             self.evaluation_seconds += time.perf_counter() - start
-
-    @contextmanager
-    def checkpointing(self) -> Iterator[None]:
-        """Count the time inside the `with` block as checkpointing."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.checkpoint_seconds += time.perf_counter() - start

@@ -36,9 +36,8 @@ class Checkpoints:
     """The folder of checkpoints, each a folder named by its step."""
 
     folder: Path
-    keep: int
 
-    def save(self, step: int, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any]) -> None:
+    def save(self, step: int, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int) -> None:
         """Write a checkpoint, then drop the oldest beyond those to keep; a failure leaves all older ones."""
         final = self.folder / str(step)
         if final.exists():  # a sitting that ended where it began: the state of a step never changes
@@ -53,7 +52,7 @@ class Checkpoints:
         except OSError:
             shutil.rmtree(partial, ignore_errors=True)
             raise
-        for old in self.steps()[: -self.keep]:
+        for old in self.steps()[:-keep]:
             shutil.rmtree(self.folder / str(old), ignore_errors=True)
 
     def steps(self) -> list[int]:
@@ -62,13 +61,13 @@ class Checkpoints:
             return []
         return sorted(int(entry.name) for entry in self.folder.iterdir() if entry.name.isdigit())
 
-    def latest(self, warn: Callable[[str], None]) -> SavedState | None:
+    def latest(self, say: Callable[[str], None]) -> SavedState | None:
         """Read the newest undamaged checkpoint; set damaged ones aside and say so."""
         for step in reversed(self.steps()):
             try:
                 return _read(self.folder / str(step), step)
             except DamagedError as error:
-                warn(f"the checkpoint at step {step} is damaged ({error}): the one before it is used")
+                say(f"the checkpoint at step {step} is damaged ({error}): the one before it is used")
                 with contextlib.suppress(OSError):
                     (self.folder / str(step)).rename(self.folder / f"{step}.damaged")
         return None

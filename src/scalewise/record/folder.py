@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +13,8 @@ from torch import Tensor
 from scalewise.config import Config, model_decisions, read_config, to_yaml
 from scalewise.errors import FolderError
 from scalewise.record.atomic import write_atomically
-from scalewise.record.checkpoints import Checkpoints, pack
-from scalewise.record.lock import locked
+from scalewise.record.checkpoints import Checkpoints, SavedState, pack
+from scalewise.record.lock import acquire
 from scalewise.record.measurements import Measurements
 
 
@@ -46,21 +46,18 @@ class RunFolder:
     def _measurements(self) -> Measurements:
         return Measurements(self.path / "measurements.csv")
 
-    def checkpoints(self, keep: int) -> Checkpoints:
-        """Return the checkpoints."""
-        return Checkpoints(self.path / "checkpoints", keep)
+    @property
+    def _checkpoints(self) -> Checkpoints:
+        return Checkpoints(self.path / "checkpoints")
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
         """Be the only writer for the length of a `with` block."""
         with _told(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-        try:
-            lock = locked(self.path / ".lock")
-            with lock:
-                yield
-        except PermissionError as error:
-            raise FolderError(f"cannot write {self.path}: {error.strerror}") from None
+            lock = acquire(self.path / ".lock")
+        with lock:
+            yield
 
     def write_config(self, config: Config) -> None:
         """Write the configuration; its cluster may differ from that of an earlier sitting."""
@@ -105,6 +102,15 @@ class RunFolder:
         """Add one evaluation."""
         with _told(self.path):
             self._measurements.append(step, metrics)
+
+    def save_checkpoint(self, step: int, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int) -> None:
+        """Write a checkpoint; keep so many."""
+        with _told(self.path):
+            self._checkpoints.save(step, tensors, numbers, keep)
+
+    def latest_checkpoint(self, say: Callable[[str], None]) -> SavedState | None:
+        """Read the newest undamaged checkpoint, if there is one."""
+        return self._checkpoints.latest(say)
 
     def keep_measurements_until(self, step: int) -> tuple[int, dict[str, float]] | None:
         """Forget evaluations after a step; return the last one that is left."""

@@ -6,9 +6,8 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from scalewise.errors import FolderError
 
@@ -16,21 +15,19 @@ from scalewise.errors import FolderError
 _PATIENCE_SECONDS = 3.0
 
 
-@contextmanager
-def locked(file: Path) -> Iterator[None]:
-    """Hold the lock for the length of a `with` block, or say who holds it."""
-    with file.open("a+") as stream:
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not _try_lock(stream.fileno()):
-            if time.monotonic() > deadline:
-                raise FolderError(
-                    f"{file.parent} is being written by {_holder(file)}; wait for it or use another --out"
-                )
-            time.sleep(0.1)
-        stream.truncate(0)
-        stream.write(json.dumps(_this_process()))
-        stream.flush()
-        yield
+def acquire(file: Path) -> TextIO:
+    """Take the lock, which is held until the returned stream is closed, or say who holds it."""
+    stream = file.open("a+")
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not _try_lock(stream.fileno()):
+        if time.monotonic() > deadline:
+            stream.close()
+            raise FolderError(f"{file.parent} is being written by {_holder(file)}; wait for it or use another --out")
+        time.sleep(0.1)
+    stream.truncate(0)
+    stream.write(json.dumps(_this_process()))
+    stream.flush()
+    return stream
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from scalewise.config import AUTO, Checkpoint
-from scalewise.errors import ExitCode
+from scalewise.errors import ExitCode, FolderError
 from scalewise.loop.clock import Clock
 from scalewise.loop.state import TrainingState
 from scalewise.loop.stopping import Reason
@@ -81,7 +81,7 @@ class Recorder:
     settings: Checkpoint
     timer: CheckpointTimer
     events: EventFiles | None
-    warn: Callable[[str], None]
+    say: Callable[[str], None]
 
     def record(self, result: StepResult | EvalResult | Stopped) -> None:
         """Write what a result calls for."""
@@ -128,17 +128,18 @@ class Recorder:
         try:
             self._checkpoint()
             self.write_metadata(Status.INCOMPLETE)
-        except OSError as error:
-            self.warn(f"the checkpoint at step {self.state.step} failed ({error.strerror or error}): training goes on")
+        except FolderError as error:
+            self.say(f"no checkpoint at step {self.state.step}, but training goes on: {error}")
 
     def _checkpoint(self) -> None:
-        before = self.clock.checkpoint_seconds
-        with self.clock.checkpointing():
-            numbers = {"workload": self.facts["workload"], "clock": asdict(self.clock)}
-            try:
-                self.folder.checkpoints(self.settings.keep).save(self.state.step, self.state.tensors(), numbers)
-            finally:
-                self.timer.done(self.clock.checkpoint_seconds - before)
+        numbers = {"workload": self.facts["workload"], "clock": asdict(self.clock)}
+        started = time.perf_counter()
+        try:
+            self.folder.save_checkpoint(self.state.step, self.state.tensors(), numbers, self.settings.keep)
+        finally:
+            seconds = time.perf_counter() - started
+            self.clock.checkpoint_seconds += seconds
+            self.timer.done(seconds)
 
     def _write_events(self, step: int, values: Mapping[str, float]) -> None:
         if self.events is not None:

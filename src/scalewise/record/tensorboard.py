@@ -1,21 +1,24 @@
 """TensorBoard event files, when they are asked for."""
 
+import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 
 from scalewise.errors import ConfigError
 
 
+def check_installed() -> None:
+    """Refuse to go on without the package."""
+    if importlib.util.find_spec("tensorboard") is None:
+        raise ConfigError("record.tensorboard=true needs tensorboard: pip install 'scalewise[tensorboard]'")
+
+
 class EventFiles:
     """Writes scalars for TensorBoard."""
 
     def __init__(self, folder: Path, first_step: int) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            raise ConfigError(
-                "record.tensorboard=true needs tensorboard: pip install 'scalewise[tensorboard]'"
-            ) from None
+        from torch.utils.tensorboard import SummaryWriter
+
         # Steps that a crashed sitting wrote after its last checkpoint are hidden and written again.
         self._writer = SummaryWriter(str(folder), purge_step=first_step or None)
 
