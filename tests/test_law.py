@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from processes import NETS, ROOT, Run, train
+from scalewise.cluster import sums
 
 UNEVEN = ("--set", "recipe.global_batch=80", "--set", "recipe.microbatch=16")  # 5 microbatches
 QUICK = ("--set", "stop.target=null", "--set", "stop.steps=30", "--set", "evaluate.every_steps=10")
@@ -71,3 +72,18 @@ def test_the_microbatch_changes_a_network_without_batch_norm_only_to_rounding(tm
 def test_another_seed_gives_another_model(tmp_path: Path) -> None:
     runs = [train(1, "digits/fc_64_64", tmp_path / str(n), *QUICK, "--set", f"recipe.seed={n}") for n in (0, 1)]
     assert relative_distance(*runs) > 0.1
+
+
+def test_sums_through_shared_memory_keep_the_law(tmp_path: Path) -> None:
+    """Large enough that the workers of one machine add up in shared memory instead of by messages."""
+    runs = [train(n, "digits/fc_1024_1024", tmp_path / str(n), *UNEVEN, *QUICK) for n in (1, 2, 3)]
+    for run in runs[1:]:
+        assert relative_distance(runs[0], run) < 1e-5
+    again = train(2, "digits/fc_1024_1024", tmp_path / "again", *UNEVEN, *QUICK)
+    assert again.bits == runs[1].bits
+    assert not list(Path("/dev/shm").glob("scalewise-*"))
+
+
+def test_without_enough_shared_memory_there_are_no_files_left() -> None:
+    assert sums._make_files(["0", "1"], size=1 << 50) is None
+    assert not list(Path("/dev/shm").glob("scalewise-*"))

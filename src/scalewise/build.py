@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import torch
 
+from scalewise.cluster.sums import make_worker_sum
 from scalewise.cluster.world import World
 from scalewise.config import AUTO, Config
 from scalewise.data.order import ExampleOrder, permutation
@@ -15,11 +16,11 @@ from scalewise.loop.probe import probe
 from scalewise.loop.state import TrainingState
 from scalewise.loop.step import Parts
 from scalewise.loop.stopping import stop_rule
-from scalewise.loop.total import RunningTotal, TreeTotal
+from scalewise.loop.total import RunningTotal, Total, TreeTotal
 from scalewise.loop.train import Loop, evaluation_plan
-from scalewise.recipe.batch import batch_of
+from scalewise.recipe.batch import Batch, batch_of
 from scalewise.recipe.batch_norm import take_over_batch_norm
-from scalewise.recipe.flat import flatten, layout_with
+from scalewise.recipe.flat import Layout, flatten, layout_with
 from scalewise.recipe.optimizers import make_optimizer
 from scalewise.recipe.schedules import learning_rate
 from scalewise.seeds import Purpose, derive
@@ -52,7 +53,7 @@ def build_loop(
     names = probe(model, workload, recipe.label_smoothing, train, smallest)
 
     layout = layout_with(weights, moments.sums.shape if moments is not None else (0,), (), (2,))
-    total = TreeTotal(layout, device, batch, world) if recipe.exact else RunningTotal(layout, device)
+    total = _make_total(recipe.exact, layout, batch, world, device)
     optimizer = make_optimizer(recipe, weights, total.vector)
     parts = Parts(
         state=TrainingState(model, weights, optimizer),
@@ -73,6 +74,12 @@ def build_loop(
         rule.target.check(evaluator.columns())
     plan = evaluation_plan(config.evaluate, batch.examples, len(train))
     return Loop(parts, evaluator, plan, rule, Clock(), world.chief, interrupted)
+
+
+def _make_total(exact: bool, layout: Layout, batch: Batch, world: World, device: torch.device) -> Total:
+    if exact:
+        return TreeTotal(layout, device, batch, world)
+    return RunningTotal(layout, make_worker_sum(layout.offsets[-1], device, world))
 
 
 def _measured_train_examples(config: Config, splits: dict[str, Split]) -> Split:

@@ -2,7 +2,7 @@
 
 All of it lies in one vector, so that one message carries everything the workers must agree on. Two ways to add:
 
-`RunningTotal` is the fast one. A worker adds its microbatches as they come, and one all-reduce adds the workers. The
+`RunningTotal` is the fast one. A worker adds its microbatches as they come, and a `WorkerSum` adds the workers. The
 order of the sum, and so its last bits, depend on the number of workers.
 
 `TreeTotal` is the exact one. The sum is a fixed binary tree over the microbatches of the step, whoever computed them:
@@ -20,7 +20,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from scalewise.cluster.collectives import exchange_slices, gather_slices, sum_over_workers
+from scalewise.cluster.collectives import exchange_slices, gather_slices
+from scalewise.cluster.sums import WorkerSum
 from scalewise.cluster.world import World
 from scalewise.recipe.batch import Batch
 from scalewise.recipe.flat import Layout
@@ -45,22 +46,23 @@ class Total(ABC):
 class RunningTotal(Total):
     """The fast sum."""
 
-    def __init__(self, layout: Layout, device: torch.device) -> None:
-        self.vector = torch.zeros(layout.offsets[-1], device=device)
-        self.pieces = layout.views(self.vector)
+    def __init__(self, layout: Layout, worker_sum: WorkerSum) -> None:
+        self._worker_sum = worker_sum
+        self._own_pieces = layout.views(worker_sum.own)
+        self.vector, self.pieces = worker_sum.total, layout.views(worker_sum.total)
         self._empty = True
 
     def add(self, microbatch: int, contribution: list[Tensor]) -> None:
         """Add one microbatch to this worker's sum."""
         if self._empty:
-            torch._foreach_copy_(self.pieces, contribution)
+            torch._foreach_copy_(self._own_pieces, contribution)
         else:
-            torch._foreach_add_(self.pieces, contribution)
+            torch._foreach_add_(self._own_pieces, contribution)
         self._empty = False
 
     def finish(self) -> None:
         """Add the workers' sums."""
-        sum_over_workers(self.vector)
+        self._worker_sum.add_up()
         self._empty = True
 
 

@@ -1,0 +1,98 @@
+"""Adds vectors up over the workers: through shared memory inside a machine, through the network otherwise."""
+
+import os
+import tempfile
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from scalewise.cluster.collectives import broadcast_from_chief, sum_over_workers, wait_for_all
+from scalewise.cluster.world import World
+
+# Below this a message is faster than two barriers.
+_LEAST_SHARED_BYTES = 1 << 20
+
+
+class WorkerSum(ABC):
+    """A vector on each worker, and their sum."""
+
+    own: Tensor
+    """What this worker adds; written anew before every sum."""
+    total: Tensor
+    """The sum over all workers, until the next one."""
+
+    @abstractmethod
+    def add_up(self) -> None:
+        """Fill `total`; all workers call it together."""
+
+
+class MessageSum(WorkerSum):
+    """The sum by one all-reduce, in place."""
+
+    def __init__(self, length: int, device: torch.device) -> None:
+        self.own = self.total = torch.zeros(length, device=device)
+
+    def add_up(self) -> None:
+        """Add up in place."""
+        sum_over_workers(self.total)
+
+
+class SharedSum(WorkerSum):
+    """The sum through memory that all workers of one machine see; several times faster than messages.
+
+    Each worker adds up one slice of all workers' vectors, in the order of workers.
+    """
+
+    def __init__(self, vectors: list[Tensor], total: Tensor, world: World) -> None:
+        slice_length = -(-len(total) // world.workers)
+        part = slice(world.rank * slice_length, (world.rank + 1) * slice_length)
+        self._parts, self._total_part = [vector[part] for vector in vectors], total[part]
+        self.own, self.total = vectors[world.rank], total
+
+    def add_up(self) -> None:
+        """Add up this worker's slice between two barriers: after all have written, before any reads."""
+        wait_for_all()
+        first, second, *others = self._parts
+        torch.add(first, second, out=self._total_part)
+        for other in others:
+            self._total_part.add_(other)
+        wait_for_all()
+
+
+def make_worker_sum(length: int, device: torch.device, world: World) -> WorkerSum:
+    """Choose the fastest way to add up vectors of one length."""
+    on_one_machine = world.workers > 1 and world.local_workers == world.workers
+    if not on_one_machine or device.type != "cpu" or 4 * length < _LEAST_SHARED_BYTES:
+        return MessageSum(length, device)
+    names = [*map(str, range(world.workers)), "total"]
+    folder = broadcast_from_chief(_make_files(names, 4 * length) if world.chief else None)
+    if folder is None:
+        return MessageSum(length, device)
+    *vectors, total = (torch.from_file(f"{folder}/{name}", shared=True, size=length) for name in names)
+    wait_for_all()
+    if world.chief:
+        _remove_names(Path(folder))
+    return SharedSum(vectors, total, world)
+
+
+def _make_files(names: list[str], size: int) -> str | None:
+    """Make files in memory for all workers; None where there is not enough of it, as in a small container."""
+    memory = Path("/dev/shm")
+    folder = tempfile.mkdtemp(prefix="scalewise-", dir=memory if memory.is_dir() else None)
+    try:
+        for name in names:
+            with Path(folder, name).open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, size)
+    except (OSError, AttributeError):  # macOS has no posix_fallocate
+        _remove_names(Path(folder))
+        return None
+    return folder
+
+
+def _remove_names(folder: Path) -> None:
+    """Remove the names; the memory itself lives as long as a worker has it, and no longer, however it ends."""
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
