@@ -41,7 +41,7 @@ class Case:
         return TrainingCommand(self.workload, settings, workers, exact)
 
 
-_WORKERS_CASE = Case(_CNN, global_batch=256, steps=20, microbatch=128)
+_WORKERS_CASE = Case(_CNN, global_batch=256, steps=60, microbatch=128)
 _EXACT_CASES = (
     Case("digits/fc_64_64", global_batch=64, steps=3000),
     Case("fashion_mnist/fc_128_128_128", global_batch=256, steps=1000),
