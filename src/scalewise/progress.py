@@ -3,10 +3,11 @@
 import datetime
 import time
 from abc import ABC, abstractmethod
-from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Column, Table
 from rich.text import Text
 
 from scalewise.loop.clock import Clock
@@ -14,6 +15,7 @@ from scalewise.loop.stopping import StopRule
 from scalewise.loop.train import EvalResult, StepResult, Stopped
 
 _REFRESH_SECONDS = 0.1
+_NARROWEST_BAR, _WIDEST_BAR, _GAP = 6, 24, 2
 
 
 class View(ABC):
@@ -81,6 +83,14 @@ class Meter:
         goal = f"{'<' if target.below else '>'}{target.value:g}"
         return f"{target.metric} {result.metrics[target.metric]:.4g} (target {goal})"
 
+    def describe_evaluation_shortly(self, result: EvalResult) -> str:
+        """Give the value that decides, or else the first of the validation metrics."""
+        target = self.rule.target
+        if target is None:
+            name = next((name for name in result.metrics if name.startswith("val/")), "")
+            return f"{name.partition('/')[2]} {result.metrics[name]:.4g}" if name else ""
+        return f"{result.metrics[target.metric]:.4g} ({'<' if target.below else '>'}{target.value:g})"
+
 
 class PlainLines(View):
     """One line per evaluation: for logs."""
@@ -116,16 +126,9 @@ class LiveLine(View):
 
     def __init__(self, console: Console, meter: Meter) -> None:
         self._meter = meter
-        self._progress = Progress(
-            TextColumn("[bold]step {task.fields[count]}"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[speed]}"),
-            TextColumn("[cyan]{task.fields[evaluation]}"),
-            console=console,
-            auto_refresh=False,
-        )
-        self._task = self._progress.add_task("training", total=meter.rule.last_step, count="0", speed="", evaluation="")
-        self._progress.start()
+        self._speed, self._evaluation, self._short_evaluation = "", "", ""
+        self._live = Live(console=console, auto_refresh=False)
+        self._live.start()
         self._drawn = 0.0
 
     def show(self, result: StepResult | EvalResult | Stopped) -> None:
@@ -133,23 +136,37 @@ class LiveLine(View):
         match result:
             case StepResult(step, loss):
                 if time.monotonic() - self._drawn > _REFRESH_SECONDS:
-                    self._draw(step, speed=self._meter.describe(step, loss))
+                    self._speed = self._meter.describe(step, loss)
+                    self._draw(step)
             case EvalResult(step):
-                self._draw(step, evaluation=self._meter.describe_evaluation(result))
+                self._evaluation = self._meter.describe_evaluation(result)
+                self._short_evaluation = self._meter.describe_evaluation_shortly(result)
+                self._draw(step)
             case Stopped(step):
                 self._draw(step)
 
     def say(self, message: str) -> None:
         """Print a line above the live one."""
-        self._progress.console.print(Text(message, style="yellow"))
+        self._live.console.print(Text(message, style="yellow"))
 
     def close(self) -> None:
         """Leave the line as it is and give the terminal back."""
-        self._progress.stop()
+        self._live.stop()
 
-    def _draw(self, step: int, **fields: Any) -> None:
+    def _draw(self, step: int) -> None:
         last = self._meter.rule.last_step
-        count = f"{step:,}/{last:,}" if last is not None else f"{step:,}"
-        self._progress.update(self._task, completed=step, count=count, **fields)
-        self._progress.refresh()
+        count = f"step {step:,}" if last is None else f"{step:,}/{last:,}"
+        room = self._live.console.width - len(count) - len(self._speed) - 3 * _GAP
+        roomy = room >= len(self._evaluation) + _NARROWEST_BAR
+        evaluation = self._evaluation if roomy else self._short_evaluation
+        cells = [Text(count, style="bold"), Text(self._speed), Text(evaluation, style="cyan", no_wrap=True)]
+        columns = [Column(no_wrap=True, min_width=len(cell)) for cell in cells[:-1]]  # the last one gives way
+        bar_width = min(_WIDEST_BAR, room - len(evaluation))
+        bar: list[RenderableType] = []
+        if last is not None and bar_width >= _NARROWEST_BAR:
+            bar.append(ProgressBar(total=last, completed=step, width=bar_width))
+            columns.insert(0, Column(min_width=bar_width))
+        line = Table.grid(*columns, Column(overflow="ellipsis"), padding=(0, _GAP, 0, 0))
+        line.add_row(*bar, *cells)
+        self._live.update(line, refresh=True)
         self._drawn = time.monotonic()

@@ -14,8 +14,8 @@ from scalewise.recipe.flat import FlatWeights
 class Optimizer(ABC):
     """Moves the weights once per step; what it remembers are vectors as long as the weights, all zeros at first.
 
-    torch's functional optimizers do the arithmetic. Its `Optimizer` classes would add half of a small step's time,
-    a second and more of imports, and a state that is not there before the first step.
+    torch's functional optimizers do the arithmetic. Its `Optimizer` classes would slow a small step down, import for
+    more than a second, and bring a state that is not there before the first step.
     """
 
     slots: dict[str, Tensor]
