@@ -35,7 +35,16 @@ def main(
 
 def _measure(workload: str) -> dict[str, Any]:
     metadata = TrainingCommand(workload, settings=()).metadata()
-    kept = ("workload", "target", "stopped_by", "steps", "training_seconds", "workers", "threads_per_worker")
+    kept = (
+        "workload",
+        "target",
+        "stopped_by",
+        "steps",
+        "training_seconds",
+        "workers",
+        "threads_per_worker",
+        "git_commit",
+    )
     epochs = round(metadata["examples"] / metadata["train_examples"], 2)
     return {**{key: metadata[key] for key in kept}, "epochs": epochs}
 

@@ -64,7 +64,7 @@ def draw(axes: Axes, curves: list[Curve], over: str, title: str) -> None:
         colour, width = LOOKS[curve.workers]
         label = f"{curve.workers} worker{'s' * (curve.workers > 1)}"
         axes.plot(getattr(curve, over), curve.error_percent, color=colour, linewidth=width, label=label)
-    axes.set_title(title, loc="left", fontsize=12, fontweight="bold")
+    axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.set_xlabel({"steps": "steps", "seconds": "seconds of training"}[over])
     axes.set_ylabel("validation error, %")
     axes.set_yscale("log")

@@ -82,10 +82,11 @@ def _summary(metadata: dict[str, Any], folder: Path) -> str:
         "signal": "was asked to stop; the same command continues it",
         "diverged": "diverged: the loss is not finite",
     }
+    workers = f"{metadata['workers']} worker{'s' * (metadata['workers'] > 1)}"
     return (
         f"{metadata['status']}: {ends[metadata['stopped_by']]}\n"
         f"{metadata['steps']:,} steps, {metadata['examples']:,} examples, "
-        f"{metadata['training_seconds']:.1f} s of training on {metadata['workers']} worker(s)\n"
+        f"{metadata['training_seconds']:.1f} s of training on {workers}\n"
         f"results in {folder}"
     )
 

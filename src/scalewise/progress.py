@@ -126,7 +126,8 @@ class LiveLine(View):
 
     def __init__(self, console: Console, meter: Meter) -> None:
         self._meter = meter
-        self._speed, self._evaluation, self._short_evaluation = "", "", ""
+        self._loss: float | None = None
+        self._evaluation, self._short_evaluation = "", ""
         self._live = Live(console=console, auto_refresh=False)
         self._live.start()
         self._drawn = 0.0
@@ -135,8 +136,8 @@ class LiveLine(View):
         """Redraw the line, at most ten times a second."""
         match result:
             case StepResult(step, loss):
+                self._loss = loss
                 if time.monotonic() - self._drawn > _REFRESH_SECONDS:
-                    self._speed = self._meter.describe(step, loss)
                     self._draw(step)
             case EvalResult(step):
                 self._evaluation = self._meter.describe_evaluation(result)
@@ -156,10 +157,11 @@ class LiveLine(View):
     def _draw(self, step: int) -> None:
         last = self._meter.rule.last_step
         count = f"step {step:,}" if last is None else f"{step:,}/{last:,}"
-        room = self._live.console.width - len(count) - len(self._speed) - 3 * _GAP
+        speed = "" if self._loss is None else self._meter.describe(step, self._loss)
+        room = self._live.console.width - len(count) - len(speed) - 3 * _GAP
         roomy = room >= len(self._evaluation) + _NARROWEST_BAR
         evaluation = self._evaluation if roomy else self._short_evaluation
-        cells = [Text(count, style="bold"), Text(self._speed), Text(evaluation, style="cyan", no_wrap=True)]
+        cells = [Text(count, style="bold"), Text(speed), Text(evaluation, style="cyan", no_wrap=True)]
         columns = [Column(no_wrap=True, min_width=len(cell)) for cell in cells[:-1]]  # the last one gives way
         bar_width = min(_WIDEST_BAR, room - len(evaluation))
         bar: list[RenderableType] = []
