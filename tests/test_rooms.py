@@ -72,4 +72,4 @@ def test_only_the_world_reads_launcher_variables() -> None:
 
 
 def test_the_step_stays_readable() -> None:
-    assert len((SOURCE / "loop" / "step.py").read_text().splitlines()) < 120
+    assert len((SOURCE / "loop" / "step.py").read_text().splitlines()) < 100

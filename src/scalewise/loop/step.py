@@ -18,7 +18,7 @@ from scalewise.loop.state import TrainingState
 from scalewise.loop.total import Total
 from scalewise.recipe.batch import Batch
 from scalewise.recipe.batch_norm import Moments
-from scalewise.seeds import Purpose, derive
+from scalewise.recipe.randomness import seed_microbatch
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     state = parts.state
     position = parts.batch.position(state.step, microbatch)
     examples = parts.examples.take(parts.order.indices(position, parts.batch.size(microbatch)))
-    seed_generators(derive(parts.seed, Purpose.MICROBATCH, state.step, microbatch), parts.examples.inputs.device)
+    seed_microbatch(parts.seed, state.step, microbatch, examples.inputs.device)
     if parts.moments is not None:
         parts.moments.clear()
     # Each example weighs 1 / global batch, whatever its microbatch: the last microbatch may be smaller.
@@ -90,10 +90,3 @@ def _gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     gradients = torch.autograd.grad(loss, state.weights.parameters, materialize_grads=True)
     moments = parts.moments.sums if parts.moments is not None else _NO_MOMENTS
     return [*gradients, moments, loss.detach()]
-
-
-def seed_generators(seed: int, device: torch.device) -> None:
-    """Seed what draws random numbers on this device; `torch.manual_seed` asks every backend there is, and is slow."""
-    torch.default_generator.manual_seed(seed)
-    if device.type == "cuda":
-        torch.cuda.manual_seed(seed)

@@ -1,0 +1,13 @@
+"""Makes every random draw inside a microbatch, such as dropout, a pure function of (seed, step, microbatch)."""
+
+import torch
+
+from scalewise.seeds import Purpose, derive
+
+
+def seed_microbatch(seed: int, step: int, microbatch: int, device: torch.device) -> None:
+    """Seed the generators that draw on this device; `torch.manual_seed` asks every backend there is, and is slow."""
+    derived = derive(seed, Purpose.MICROBATCH, step, microbatch)
+    torch.default_generator.manual_seed(derived)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(derived)
