@@ -15,7 +15,7 @@ _PAGE = Path(__file__).parent.parent / "docs" / "targets.md"
 _INTRODUCTION = """# Targets
 
 Every built-in workload has a target and a default recipe that reaches it; seed 0, one run each, to the first
-evaluation past the target. `make bench-targets` makes this page.
+evaluation past the target. `make bench-targets` makes this page; a workload without a row has not been run yet.
 """
 
 
