@@ -16,6 +16,7 @@ _INTRODUCTION = """# Targets
 
 Every built-in workload has a target and a default recipe that reaches it; seed 0, one run each, to the first
 evaluation past the target. `make bench-targets` makes this page; a workload without a row has not been run yet.
+Rows whose `git_commit` is missing in the result file were made by earlier code of the same formulas.
 """
 
 
