@@ -50,7 +50,7 @@ _EXACT_CASES = (
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 5,
     quick: Annotated[
         bool, typer.Option("--quick", help="few steps: prints its tables, leaves the results alone")
     ] = False,
