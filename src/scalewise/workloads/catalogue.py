@@ -1,7 +1,7 @@
 """Lists the built-in workloads."""
 
 from scalewise.data.images import IMAGE_DATA
-from scalewise.workloads.images import MODEL_NAMES, default_of
+from scalewise.workloads.images import default_of, model_names
 
 
 def catalogue() -> list[dict[str, str]]:
@@ -14,5 +14,5 @@ def catalogue() -> list[dict[str, str]]:
             "data": "here" if data.here() else "missing",
         }
         for data in IMAGE_DATA.values()
-        for model in MODEL_NAMES
+        for model in model_names(data.name)
     ]
