@@ -1,5 +1,6 @@
-"""What a run is: a frozen schema, YAML files and `--set` overrides."""
+"""What a run is: a frozen schema, named presets, YAML files and `--set` overrides."""
 
+from scalewise.config.duration import Duration
 from scalewise.config.load import load_config, model_decisions, read_config, to_yaml
 from scalewise.config.schema import AUTO, Auto, Checkpoint, Cluster, Config, Evaluate, Recipe, Record, Stop
 from scalewise.config.target import Target
@@ -10,6 +11,7 @@ __all__ = [
     "Checkpoint",
     "Cluster",
     "Config",
+    "Duration",
     "Evaluate",
     "Recipe",
     "Record",

@@ -1,4 +1,4 @@
-"""Builds a configuration from layers: the workload's defaults, a YAML file, `--set` overrides."""
+"""Builds a configuration from layers: the workload's defaults, presets or a YAML file, `--set` overrides."""
 
 import functools
 from collections.abc import Iterable, Mapping
@@ -9,19 +9,46 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from scalewise.config.presets import PRESETS
 from scalewise.config.schema import Config
 from scalewise.errors import ConfigError, nearest
 
 Layer = Mapping[str, Any]
 
 
-def load_config(workload: str, defaults: Layer, file: Path | None, overrides: Iterable[str]) -> Config:
-    """Build the configuration of a run; a later layer wins over an earlier one."""
-    layers = [defaults, read_yaml(file) if file else {}, *map(parse_override, overrides)]
+def load_config(
+    workload: str, defaults: Layer, recipe: str | None, overrides: Iterable[str], shared: Layer | None = None
+) -> Config:
+    """Build the configuration of a run; a later layer wins over an earlier one.
+
+    The order is: the workload's defaults, what several runs share, the recipe, the overrides.
+    """
+    chosen = read_recipe(recipe) if recipe else []
+    layers = [_with_reference(defaults), shared or {}, *chosen, *map(parse_override, overrides)]
     merged: dict[str, Any] = functools.reduce(_merge, layers, {})
     if merged.setdefault("workload", workload) != workload:
         raise ConfigError(f"the recipe file is for the workload {merged['workload']!r}, not {workload!r}")
     return _validated(merged)
+
+
+def _with_reference(defaults: Layer) -> Layer:
+    """Say of a workload's own learning rate which batch it is for."""
+    own = defaults.get("recipe", {})
+    if "global_batch" not in own or "reference_batch" in own:
+        return defaults
+    return {**defaults, "recipe": {**own, "reference_batch": own["global_batch"]}}
+
+
+def read_recipe(recipe: str) -> list[Layer]:
+    """Read a YAML file, or presets joined by `+`, such as `linear+warmup`."""
+    if Path(recipe).is_file() or Path(recipe).suffix in (".yaml", ".yml"):
+        return [read_yaml(Path(recipe))]
+    names = recipe.split("+")
+    for name in names:
+        if name not in PRESETS:
+            hint = nearest(name, PRESETS) or f"; the presets are {', '.join(PRESETS)}"
+            raise ConfigError(f"{name!r} is neither a recipe file nor a preset{hint}")
+    return [PRESETS[name] for name in names]
 
 
 def read_config(file: Path) -> Config:

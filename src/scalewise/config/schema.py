@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic import field_validator as validator
 
+from scalewise.config.duration import DurationText
 from scalewise.config.target import Target
 
 Auto = Literal["auto"]
@@ -27,19 +28,78 @@ class Recipe(Section):
         AUTO,
         description="examples that go through the network together; auto: at most 64, and at least 2 microbatches",
     )
-    optimizer: Literal["sgd", "momentum", "nesterov_momentum"] = Field("nesterov_momentum", description="update rule")
-    learning_rate: PositiveFloat = Field(0.1, description="learning rate of the first step")
-    momentum: Fraction = Field(0.9, description="momentum of momentum and nesterov_momentum; sgd has none")
-    weight_decay: NonNegativeFloat = Field(0.0, description="L2 penalty on matrices and filters")
-    label_smoothing: Fraction = Field(0.0, description="share of each label spread over all classes")
-    learning_rate_decay_steps: PositiveInt | None = Field(
-        None, description="steps of linear decay; null: the rate stays constant"
-    )
-    end_learning_rate_factor: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.01, description="what is left of the rate after the decay"
-    )
     seed: NonNegativeInt = Field(0, description="decides initial weights, example order and every random draw")
     exact: bool = Field(False, description="bit-identical for every number of workers")
+
+    optimizer: Literal["sgd", "momentum", "nesterov_momentum", "rmsprop", "adamw", "lars", "lamb"] = Field(
+        "nesterov_momentum", description="update rule"
+    )
+    learning_rate: PositiveFloat = Field(0.1, description="full learning rate, at `reference_batch`")
+    momentum: Fraction = Field(0.9, description="share of the past in the direction; beta1 of adamw and lamb; not sgd")
+    second_moment: Fraction | Auto = Field(
+        AUTO, description="share of the past in the squares: beta2 of adamw and lamb (auto: 0.999), rmsprop (0.99)"
+    )
+    epsilon: PositiveFloat | Auto = Field(
+        AUTO, description="added to the root of the squares; auto: 1e-8, for lamb 1e-6"
+    )
+    lars_coefficient: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.001, description="how far lars moves a layer, against the layer's size"
+    )
+    weight_decay: NonNegativeFloat = Field(0.0, description="penalty on matrices and filters; decoupled in adamw, lamb")
+    clip_norm: PositiveFloat | None = Field(None, description="longest gradient, over all weights; null: any")
+    combine: Literal["mean", "adasum"] = Field("mean", description="how the microbatches' gradients become one")
+
+    scaling: Literal["none", "linear", "square_root"] = Field(
+        "none", description="how the rate grows from `reference_batch` to `global_batch`"
+    )
+    reference_batch: PositiveInt = Field(
+        256, description="the batch that learning_rate is for; unless set, that of the workload's own recipe"
+    )
+    warmup: Literal["none", "stepping", "gradual"] = Field("none", description="how the rate gets to its full value")
+    warmup_length: DurationText = Field("5 epochs", description="how long the warmup takes")
+    warmup_start_factor: Annotated[float, Field(ge=0, le=1)] | Auto = Field(
+        AUTO, description="where gradual begins; auto: at the unscaled rate, else at a microbatch's share of the rate"
+    )
+    schedule: Literal["constant", "steps", "exponential", "polynomial", "linear", "cosine", "one_cycle"] | Auto = Field(
+        AUTO, description="what the rate does then; auto: linear with learning_rate_decay_steps, else constant"
+    )
+    schedule_length: DurationText | Auto = Field(
+        AUTO, description="when the schedule ends, counted from the start; auto: when the run ends"
+    )
+    learning_rate_decay_steps: PositiveInt | None = Field(None, description="schedule_length in steps")
+    end_learning_rate_factor: Annotated[float, Field(ge=0, le=1)] | Auto = Field(
+        AUTO,
+        description="what is left of the rate at the end; auto: linear 0.01, exponential 0.1, one_cycle 0.0001, else 0",
+    )
+    polynomial_power: PositiveFloat = Field(2.0, description="power of the polynomial schedule")
+    drop_at: tuple[DurationText, ...] = Field(
+        ("30 epochs", "60 epochs", "80 epochs"), description="when the schedule `steps` drops the rate"
+    )
+    drop_factor: Annotated[float, Field(gt=0, lt=1)] = Field(0.1, description="what is left of the rate after a drop")
+    cycle_start_factor: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.04, description="where one_cycle begins, against the full rate"
+    )
+    cycle_peak: Annotated[float, Field(gt=0, lt=1)] = Field(0.3, description="share of one_cycle that goes up")
+    cycle_momentum: Fraction = Field(0.85, description="momentum at the peak of one_cycle; `momentum` at both ends")
+
+    ghost_batch: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="examples that batch normalisation sees together; null: a microbatch"
+    )
+    average_half_life: DurationText | None = Field(
+        None, description="half-life of the running average of the weights; null: no averaging"
+    )
+    precision: Literal["fp32", "bf16", "fp16"] = Field(
+        "fp32", description="of the network's arithmetic; weights are fp32"
+    )
+    loss_scale: PositiveFloat | Literal["dynamic"] | Auto = Field(
+        AUTO, description="what fp16 multiplies the loss by: a number, or dynamic, which is auto"
+    )
+    label_smoothing: Fraction = Field(0.0, description="share of each label spread over all classes")
+    zero_init_residual: bool = Field(False, description="begin with residual branches that add nothing")
+    augmentation: Literal["none", "flip_and_crop"] = Field("none", description="what is done to training images")
+    image_sizes: tuple[tuple[DurationText, Annotated[int, Field(ge=4)]], ...] = Field(
+        (), description="sizes that training images are scaled to, and from when on, e.g. [[0 epochs, 16]]"
+    )
 
 
 class Stop(Section):
@@ -93,6 +153,9 @@ class Cluster(Section):
         AUTO, description="auto: the cores shared out among this machine's workers; 1 with exact"
     )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto: CUDA where there is a GPU per worker")
+    wire: Literal["fp32", "bf16", "fp16"] = Field(
+        "fp32", description="how gradients travel between workers; less than fp32 gives up equality over workers"
+    )
     max_restarts: NonNegativeInt = Field(3, description="how often a group that lost a worker starts again")
     timeout_seconds: PositiveFloat = Field(300.0, description="how long a worker waits for a silent one")
 
