@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from scalewise.cluster.world import World
-from scalewise.loop.total import Node, TreeTotal, tree_sum, whole_nodes
+from scalewise.loop.tree import Node, TreeTotal, combined, root, whole_nodes
 from scalewise.recipe.batch import Batch
 from scalewise.recipe.flat import Layout
 
@@ -18,9 +18,8 @@ def sum_in_shares(leaves: list[Tensor], cuts: list[int]) -> Tensor:
         for node in whole_nodes(range(start, stop)):
             last = min(node.first + (1 << node.level), len(leaves))
             leaf_nodes = {Node(0, index): leaves[index] for index in range(node.first, last)}
-            known[node] = tree_sum(node, len(leaves), leaf_nodes.get)
-    root = Node((len(leaves) - 1).bit_length(), 0)
-    return tree_sum(root, len(leaves), known.get)
+            known[node] = combined(node, len(leaves), leaf_nodes, torch.add)
+    return combined(root(len(leaves)), len(leaves), known, torch.add)
 
 
 def test_every_way_to_share_out_gives_the_same_bits() -> None:

@@ -5,24 +5,32 @@ from collections.abc import Callable
 
 import torch
 
-from scalewise.cluster.sums import make_worker_sum
+from scalewise.cluster.sums import NarrowSum, make_worker_sum
 from scalewise.cluster.world import World
-from scalewise.config import AUTO, Config
+from scalewise.config import AUTO, Config, Duration, Recipe
 from scalewise.data.order import ExampleOrder, permutation
 from scalewise.data.splits import Split, as_splits
+from scalewise.errors import ConfigError
+from scalewise.loop.adasum import AdasumTotal
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
+from scalewise.loop.feed import Feed
 from scalewise.loop.probe import probe
 from scalewise.loop.state import TrainingState
 from scalewise.loop.step import Parts
 from scalewise.loop.stopping import stop_rule
-from scalewise.loop.total import RunningTotal, Total, TreeTotal
+from scalewise.loop.total import RunningTotal, Total
 from scalewise.loop.train import Loop, evaluation_plan
+from scalewise.loop.tree import TreeTotal
+from scalewise.recipe.averaging import Average
 from scalewise.recipe.batch import Batch, batch_of
-from scalewise.recipe.batch_norm import take_over_batch_norm
-from scalewise.recipe.flat import Layout, flatten, layout_with
+from scalewise.recipe.batch_norm import Moments, take_over_batch_norm
+from scalewise.recipe.flat import FlatWeights, Layout, flatten, layout_with
+from scalewise.recipe.gradients import Gradients
 from scalewise.recipe.optimizers import make_optimizer
-from scalewise.recipe.schedules import learning_rate
+from scalewise.recipe.precision import DTYPES, make_loss_scale
+from scalewise.recipe.residual import zero_residual_branches
+from scalewise.recipe.schedules import check_schedule, make_schedule
 from scalewise.seeds import Purpose, derive
 from scalewise.workloads import Workload
 
@@ -31,6 +39,9 @@ def resolved(config: Config, workers: int) -> Config:
     """Replace `auto` by what it stands for, where that is known without the data; check what can be checked."""
     batch = batch_of(config.recipe)
     batch.share(0, workers)
+    check_schedule(config.recipe)
+    make_loss_scale(config.recipe)
+    _check_wire(config)
     recipe = config.recipe.model_copy(update={"microbatch": batch.microbatch})
     cluster = config.cluster.model_copy(update={"workers": workers})
     return config.model_copy(update={"recipe": recipe, "cluster": cluster})
@@ -44,42 +55,83 @@ def build_loop(
     batch = batch_of(recipe)
     splits = {name: split.to(device) for name, split in as_splits(workload.data()).items()}
     train = splits["train"]
-    loss = functools.partial(workload.summed_loss, label_smoothing=recipe.label_smoothing)
+    feed = _make_feed(recipe, train, batch)
+    rule = stop_rule(config.stop, batch.examples, len(train))
+    schedule = make_schedule(recipe, len(train), rule.last_step)
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
-    model, moments = take_over_batch_norm(workload.model().to(device))
+    model, moments = take_over_batch_norm(workload.model().to(device), recipe.ghost_batch)
+    if recipe.zero_init_residual:
+        zero_residual_branches(model)
     weights = flatten(model)
     smallest = batch.size(batch.microbatches - 1)
-    names = probe(model, workload, recipe.label_smoothing, train, smallest)
+    names = probe(model, workload, recipe.label_smoothing, train, smallest, [size for _, size in feed.sizes])
 
     layout = layout_with(weights, moments.sums.shape if moments is not None else (0,), (), (2,))
-    total = _make_total(recipe.exact, layout, batch, world, device)
-    optimizer = make_optimizer(recipe, weights, total.vector)
+    total = _make_total(config, layout, weights, batch, world)
+    loss_scale = make_loss_scale(recipe)
+    gradients = Gradients(total.vector[: len(weights.vector)], loss_scale, recipe.clip_norm)
+    optimizer = make_optimizer(recipe, weights, gradients.vector)
+    average = _make_average(recipe, weights, moments, len(train))
     parts = Parts(
-        state=TrainingState(model, weights, optimizer),
-        examples=train,
-        order=ExampleOrder(recipe.seed, len(train)),
-        batch=batch,
+        state=TrainingState(model, weights, optimizer, loss_scale, average),
+        feed=feed,
         share=batch.share(world.rank, world.workers),
-        loss=loss,
-        learning_rate=functools.partial(learning_rate, recipe),
+        loss=functools.partial(workload.summed_loss, label_smoothing=recipe.label_smoothing),
+        precision=recipe.precision,
         moments=moments,
         total=total,
-        seed=recipe.seed,
+        gradients=gradients,
+        schedule=schedule,
     )
     measured = {**splits, "train": _measured_train_examples(config, splits)}
-    evaluator = Evaluator(model, workload.metrics, measured, names, config.evaluate.batch, world)
-    rule = stop_rule(config.stop, batch.examples, len(train))
+    evaluator = Evaluator(model, workload.metrics, measured, names, config.evaluate.batch, world, average)
     if rule.target is not None:
         rule.target.check(evaluator.columns())
     plan = evaluation_plan(config.evaluate, batch.examples, len(train))
     return Loop(parts, evaluator, plan, rule, Clock(), world.chief, interrupted)
 
 
-def _make_total(exact: bool, layout: Layout, batch: Batch, world: World, device: torch.device) -> Total:
-    if exact:
+def _check_wire(config: Config) -> None:
+    """Refuse a narrow wire where equal bits, or a tree, are asked for."""
+    wire, recipe = config.cluster.wire, config.recipe
+    if wire != "fp32" and recipe.exact:
+        raise ConfigError(f"cluster.wire={wire} gives up exactness: it contradicts recipe.exact (--exact)")
+    if wire != "fp32" and recipe.combine == "adasum":
+        raise ConfigError(f"cluster.wire={wire} works with recipe.combine=mean, not adasum")
+
+
+def _make_feed(recipe: Recipe, train: Split, batch: Batch) -> Feed:
+    if (recipe.augmentation != "none" or recipe.image_sizes) and train.inputs.ndim != 4:
+        key = "image_sizes" if recipe.image_sizes else "augmentation"
+        shape = tuple(train.inputs.shape[1:])
+        raise ConfigError(f"recipe.{key} is for images: the inputs of this workload have shape {shape}")
+    starts = [Duration.parse(start).steps(batch.examples, len(train)) for start, _ in recipe.image_sizes]
+    sizes = sorted(zip(starts, (size for _, size in recipe.image_sizes), strict=True))
+    order = ExampleOrder(recipe.seed, len(train))
+    return Feed(train, order, batch, recipe.seed, recipe.augmentation == "flip_and_crop", sizes)
+
+
+def _make_total(config: Config, layout: Layout, weights: FlatWeights, batch: Batch, world: World) -> Total:
+    device = weights.vector.device
+    if config.recipe.combine == "adasum":
+        return AdasumTotal(layout, weights, device, batch, world)
+    if config.recipe.exact:
         return TreeTotal(layout, device, batch, world)
-    return RunningTotal(layout, make_worker_sum(layout.offsets[-1], device, world))
+    length = layout.offsets[-1]
+    if config.cluster.wire != "fp32" and world.workers > 1:
+        return RunningTotal(layout, NarrowSum(length, len(weights.vector), DTYPES[config.cluster.wire], device))
+    return RunningTotal(layout, make_worker_sum(length, device, world))
+
+
+def _make_average(recipe: Recipe, weights: FlatWeights, moments: Moments | None, train_examples: int) -> Average | None:
+    if recipe.average_half_life is None:
+        return None
+    half_life = Duration.parse(recipe.average_half_life).examples(recipe.global_batch, train_examples)
+    if half_life == 0:
+        raise ConfigError("recipe.average_half_life must be more than nothing; null means no averaging")
+    statistics = moments.statistics if moments is not None else []
+    return Average([weights.vector, *statistics], half_life, recipe.global_batch)
 
 
 def _measured_train_examples(config: Config, splits: dict[str, Split]) -> Split:

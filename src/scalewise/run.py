@@ -30,6 +30,7 @@ from scalewise.loop.clock import Clock
 from scalewise.loop.state import TrainingState
 from scalewise.loop.train import EvalResult, Loop, Stopped
 from scalewise.progress import LiveLine, Meter, PlainLines, Silent, View
+from scalewise.recipe.schedules import schedule_name
 from scalewise.record import provenance
 from scalewise.record.folder import RunFolder
 from scalewise.record.recorder import CheckpointTimer, Recorder, Status, now, status_after
@@ -66,7 +67,7 @@ def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode
         _take_up(loop, start)
         view = _view(loop, world)
         stack.callback(view.close)
-        for message in messages:
+        for message in [*messages, *_derived(config, loop)]:
             view.say(message)
         recorder = _recorder(folder, config, loop, device, view) if folder is not None else None
         stop_request.listen()  # until now there was nothing to save
@@ -146,10 +147,33 @@ def _together(world: World, prepare: Callable[[], T]) -> T:
     return cast(T, prepared)
 
 
+def _derived(config: Config, loop: Loop) -> list[str]:
+    """Say what the recipe comes to at this batch, where the recipe does not say it itself."""
+    recipe, wire, sentences = config.recipe, config.cluster.wire, []
+    facts = loop.parts.schedule.facts()
+    if recipe.scaling != "none":
+        sentences.append(
+            f"learning rate {facts['full_learning_rate']:g}, scaled from {recipe.learning_rate:g} "
+            f"at batch {recipe.reference_batch} ({recipe.scaling})"
+        )
+    if facts["warmup_steps"]:
+        first = facts["first_learning_rate"]
+        sentences.append(f"{recipe.warmup} warmup of {facts['warmup_steps']} steps from {first:g}")
+    if facts["decay_points"]:
+        steps = ", ".join(f"{step:,}" for step in facts["decay_points"])
+        sentences.append(f"schedule {schedule_name(recipe)} with its points at steps {steps}")
+    if (scale := loop.parts.state.loss_scale) is not None:
+        sentences.append(f"loss scale {scale.value:g}")
+    derived = ["; ".join(sentences)] if sentences else []
+    if wire != "fp32":
+        derived.append(f"gradients travel as {wire}: the model is no longer equal over workers")
+    return derived
+
+
 def _view(loop: Loop, world: World) -> View:
     if not world.chief:
         return Silent()
-    meter = Meter(loop.clock, loop.rule, loop.parts.batch.examples, loop.parts.state.step)
+    meter = Meter(loop.clock, loop.rule, loop.parts.feed.batch.examples, loop.parts.state.step)
     console = Console(stderr=True)
     return LiveLine(console, meter) if console.is_terminal else PlainLines(console, meter)
 
@@ -160,7 +184,8 @@ def _recorder(folder: RunFolder, config: Config, loop: Loop, device: torch.devic
         "workload": config.workload,
         "parameters": config.recipe.model_dump(),
         "weights": sum(parameter.numel() for parameter in state.weights.parameters),
-        "train_examples": len(loop.parts.examples),
+        "train_examples": len(loop.parts.feed.examples),
+        "derived": loop.parts.schedule.facts(),
         "target": config.stop.target,
         "workers": config.cluster.workers,
         "threads_per_worker": torch.get_num_threads(),
@@ -175,7 +200,7 @@ def _recorder(folder: RunFolder, config: Config, loop: Loop, device: torch.devic
         state=state,
         clock=loop.clock,
         facts=facts,
-        global_batch=loop.parts.batch.examples,
+        global_batch=loop.parts.feed.batch.examples,
         settings=config.checkpoint,
         timer=CheckpointTimer(config.checkpoint),
         events=EventFiles(folder.events, state.step) if config.record.tensorboard else None,

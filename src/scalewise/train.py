@@ -22,12 +22,14 @@ class TrainRequest:
     """What a user asked for."""
 
     workload: str
-    recipe_file: Path | None
+    recipe: str | None
+    """A YAML file, or presets joined by `+`."""
     overrides: Sequence[str]
     workers: int | None
     out: Path | None
     fresh: bool
     as_json: bool
+    quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def train(request: TrainRequest) -> Ended:
     """Train as asked."""
     world = World.from_environment()
     workload = find_workload(request.workload)
-    config = load_config(request.workload, workload.defaults, request.recipe_file, request.overrides)
+    config = load_config(request.workload, workload.defaults, request.recipe, request.overrides)
     config = resolved(config, _workers(request, config, world))
     folder = RunFolder(request.out or default_folder(config))
     if request.fresh and world.chief and world.restarts == 0:
@@ -76,8 +78,9 @@ def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Ended:
 def _arguments(request: TrainRequest, config: Config, folder: RunFolder) -> list[str]:
     """Return the arguments for each worker: the same command, joined to this folder, without --fresh."""
     arguments = ["train", request.workload, "--out", str(folder.path), "--workers", str(config.cluster.workers)]
-    if request.recipe_file is not None:
-        arguments += ["--recipe", str(request.recipe_file)]
+    if request.recipe is not None:
+        arguments += ["--recipe", request.recipe]
     for override in request.overrides:
         arguments += ["--set", override]
-    return [*arguments, *(["--json"] if request.as_json else [])]
+    arguments += ["--json"] if request.as_json else []
+    return [*arguments, *(["--quiet"] if request.quiet else [])]

@@ -5,12 +5,15 @@ import os
 import signal
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from scalewise.data.images import IMAGE_DATA
+from scalewise.data.order import ExampleOrder
 from scalewise.data.splits import Split
+from scalewise.models.resnet import resnet_8
 from scalewise.workloads import Classification, Workload
 
 
@@ -84,6 +87,50 @@ class Mischief(Dropout):
         if plan["do"] == "raise":
             raise ZeroDivisionError("a bug in the user's loss")
         os.kill(os.getpid(), signal.Signals[plan["do"]])
+
+
+class Residual(Digits):
+    """Residual blocks on images of any size."""
+
+    def model(self) -> nn.Module:
+        return resnet_8((1, 8, 8), 10)
+
+
+class Overflow(torch.autograd.Function):
+    """The identity, with a gradient that is not finite."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor) -> Tensor:
+        return inputs.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        return gradient * torch.inf
+
+
+class Overflowing(Mischief):
+    """Gradients that overflow in the steps that the environment names, on whoever has the step's first examples."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        batch = self.defaults["recipe"]["global_batch"]
+        steps = [int(step) for step in os.environ["SCALEWISE_TEST_OVERFLOW"].split(",")]
+        train = super().data()["train"]
+        order = ExampleOrder(0, len(train))
+        self._marked = {train.inputs[order.indices(step * batch, 1)[0]].numpy().tobytes() for step in steps}
+        self._overflows = False
+
+    def model(self) -> nn.Module:
+        network = super().model()
+        network.register_forward_pre_hook(self._look)
+        return network
+
+    def _look(self, network: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        self._overflows = network.training and inputs[0][0].numpy().tobytes() in self._marked
+
+    def summed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
+        loss = super().summed_loss(outputs, targets, label_smoothing)
+        return cast(Tensor, Overflow.apply(loss)) if self._overflows else loss  # type: ignore[no-untyped-call]
 
 
 class OwnBuffer(Digits):

@@ -1,6 +1,8 @@
 """Turns SIGTERM, SIGINT and SIGUSR1 into a polite request that the loop reads between two steps."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
@@ -25,3 +27,14 @@ class StopRequest:
     def made(self) -> bool:
         """Say whether a stop signal has come."""
         return self.received is not None
+
+
+@contextmanager
+def handlers_kept() -> Iterator[None]:
+    """Put back, after a `with` block, what was done about the stop signals before it."""
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

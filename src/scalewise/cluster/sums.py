@@ -39,6 +39,21 @@ class MessageSum(WorkerSum):
         sum_over_workers(self.total)
 
 
+class NarrowSum(WorkerSum):
+    """The sum by messages of half the size: a first part of the vector travels in a narrower type, and loses digits."""
+
+    def __init__(self, length: int, narrow_length: int, dtype: torch.dtype, device: torch.device) -> None:
+        self.own = self.total = torch.zeros(length, device=device)
+        self._narrowed, self._rest = self.total[:narrow_length], self.total[narrow_length:]
+        self._message = torch.zeros(narrow_length, dtype=dtype, device=device)
+
+    def add_up(self) -> None:
+        """Add up in place."""
+        sum_over_workers(self._message.copy_(self._narrowed))
+        self._narrowed.copy_(self._message)
+        sum_over_workers(self._rest)
+
+
 class SharedSum(WorkerSum):
     """The sum through memory that all workers of one machine see; several times faster than messages.
 

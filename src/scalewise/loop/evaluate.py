@@ -9,6 +9,9 @@ from torch import Tensor, nn
 from scalewise.cluster.collectives import sum_over_workers
 from scalewise.cluster.world import World
 from scalewise.data.splits import Split
+from scalewise.recipe.averaging import Average
+
+_AVERAGED = "averaged_"
 
 Metrics = Callable[[Tensor, Tensor], Mapping[str, Tensor]]
 
@@ -24,22 +27,34 @@ class Evaluator:
     """The names of the metrics."""
     chunk: int
     world: World
+    average: Average | None = None
+    """Averaged weights, measured beside the plain ones."""
 
     def columns(self) -> list[str]:
-        """Name every measured value: split/metric."""
-        return [f"{split}/{name}" for split in self.splits for name in self.names]
+        """Name every measured value: split/metric, and averaged_split/metric under averaged weights."""
+        prefixes = ("",) if self.average is None else ("", _AVERAGED)
+        return [f"{prefix}{split}/{name}" for prefix in prefixes for split in self.splits for name in self.names]
 
     def measure(self, interrupted: Callable[[], bool]) -> dict[str, float] | None:
         """Return the mean of each metric over each split, or None when a worker was asked to stop meanwhile."""
         self.model.eval()
-        values: dict[str, float] = {}
-        for split, examples in self.splits.items():
+        values = self._measure_splits(interrupted)
+        if self.average is not None:
+            with self.average.in_place():
+                values += self._measure_splits(interrupted)
+        self.model.train()
+        columns = self.columns()
+        return dict(zip(columns, values, strict=True)) if len(values) == len(columns) else None
+
+    def _measure_splits(self, interrupted: Callable[[], bool]) -> list[float]:
+        """Return the metrics of one split after the other, until a worker was asked to stop."""
+        values: list[float] = []
+        for examples in self.splits.values():
             means = self._means(examples, interrupted)
             if means is None:
                 break
-            values |= {f"{split}/{name}": mean for name, mean in zip(self.names, means, strict=True)}
-        self.model.train()
-        return values if len(values) == len(self.columns()) else None
+            values += means
+        return values
 
     @torch.no_grad()
     def _means(self, examples: Split, interrupted: Callable[[], bool]) -> list[float] | None:

@@ -1,21 +1,31 @@
 """Tries a workload on a few examples before anything is written, so that what does not fit is said at once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor, nn
 
 from scalewise.data.splits import Split
 from scalewise.errors import WorkloadError
+from scalewise.recipe.augmentation import resized
 from scalewise.workloads import Workload
 
 _EXAMPLES = 4
 
 
-def probe(model: nn.Module, workload: Workload, label_smoothing: float, examples: Split, microbatch: int) -> list[str]:
-    """Check losses, metrics and buffers; return the names of the metrics."""
+def probe(
+    model: nn.Module,
+    workload: Workload,
+    label_smoothing: float,
+    examples: Split,
+    microbatch: int,
+    image_sizes: Iterable[int],
+) -> list[str]:
+    """Check losses, metrics, buffers and image sizes; return the names of the metrics."""
     few = examples.part(0, min(_EXAMPLES, microbatch, len(examples)))
     _check_buffers(model, few)
+    for size in image_sizes:
+        _check_size(model, few, size)
     with torch.no_grad():
         outputs = model.eval()(few.inputs)
         model.train()
@@ -27,6 +37,16 @@ def probe(model: nn.Module, workload: Workload, label_smoothing: float, examples
     for name, values in measured.items():
         _check_per_example(f"metric {name!r}", values, len(few))
     return list(measured)
+
+
+def _check_size(model: nn.Module, examples: Split, size: int) -> None:
+    try:
+        with torch.no_grad():
+            model(resized(examples.inputs, size))
+    except RuntimeError as error:
+        raise WorkloadError(
+            f"recipe.image_sizes has {size}, but the workload's model does not take images of {size} by {size}: {error}"
+        ) from None
 
 
 def _check_per_example(what: str, values: Tensor, examples: int) -> None:

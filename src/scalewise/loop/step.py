@@ -5,6 +5,7 @@ gives (its gradients and a few numbers) is added up over microbatches and worker
 update. Nothing here depends on how many workers there are, except who computes which microbatch.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,13 +13,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from scalewise.data.order import ExampleOrder
-from scalewise.data.splits import Split
+from scalewise.loop.feed import Feed
 from scalewise.loop.state import TrainingState
 from scalewise.loop.total import Total
-from scalewise.recipe.batch import Batch
 from scalewise.recipe.batch_norm import Moments
-from scalewise.recipe.randomness import seed_microbatch
+from scalewise.recipe.gradients import Gradients
+from scalewise.recipe.precision import in_precision
+from scalewise.recipe.schedules import Schedule
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,16 @@ class Parts:
     """Everything a step needs, built once."""
 
     state: TrainingState
-    examples: Split
-    order: ExampleOrder
-    batch: Batch
+    feed: Feed
     share: range
     """The microbatches of each step that this worker computes."""
     loss: Callable[[Tensor, Tensor], Tensor]
     """The summed loss of a microbatch."""
-    learning_rate: Callable[[int], float]
+    precision: str
     moments: Moments | None
     total: Total
-    seed: int
+    gradients: Gradients
+    schedule: Schedule
 
 
 class Votes(NamedTuple):
@@ -53,12 +53,14 @@ class Votes(NamedTuple):
 _NO_VOTES, _NO_MOMENTS = torch.zeros(2), torch.zeros(0)
 
 
-@dataclass(frozen=True)
-class StepOutcome:
+class StepOutcome(NamedTuple):
     """What all workers know after a step."""
 
     loss: float
     learning_rate: float
+    skipped: bool
+    """Whether something overflowed, so that nothing moved."""
+    diverged: bool
     votes: Votes
 
 
@@ -68,25 +70,28 @@ def take_step(parts: Parts, votes: Callable[[], Votes]) -> StepOutcome:
     for microbatch in parts.share:
         parts.total.add(microbatch, [*_gradients_and_loss(parts, microbatch), votes().tensor()])
     parts.total.finish()
-    *_, moments, loss, all_votes = parts.total.pieces
-    if parts.moments is not None:
-        parts.moments.move_running_statistics(moments)
-    rate = parts.learning_rate(state.step)
-    state.optimizer.step(rate)
-    state.step += 1
-    return StepOutcome(loss.item(), rate, Votes(*(votes > 0 for votes in all_votes.tolist())))
+    *_, moments, mean_loss, all_votes = parts.total.pieces
+    loss, rate = mean_loss.item(), parts.schedule.learning_rate(state.step)
+    diverged = not math.isfinite(loss) and not state.may_overflow
+    if usable := parts.gradients.make_ready() and math.isfinite(loss):
+        if parts.moments is not None:
+            parts.moments.move_running_statistics(moments)
+        state.optimizer.step(rate, parts.schedule.momentum(state.step), state.updates + 1)
+    state.count_step(taken=usable)
+    return StepOutcome(loss, rate, not usable, diverged, Votes(*(votes > 0 for votes in all_votes.tolist())))
 
 
 def _gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     """Put one microbatch through the network: its part of the gradients, of the moments and of the mean loss."""
     state = parts.state
-    position = parts.batch.position(state.step, microbatch)
-    examples = parts.examples.take(parts.order.indices(position, parts.batch.size(microbatch)))
-    seed_microbatch(parts.seed, state.step, microbatch, examples.inputs.device)
+    examples = parts.feed.microbatch(state.step, microbatch)
     if parts.moments is not None:
         parts.moments.clear()
+    with in_precision(parts.precision, examples.inputs.device):
+        outputs = state.model(examples.inputs)
     # Each example weighs 1 / global batch, whatever its microbatch: the last microbatch may be smaller.
-    loss = parts.loss(state.model(examples.inputs), examples.targets) / parts.batch.examples
-    gradients = torch.autograd.grad(loss, state.weights.parameters, materialize_grads=True)
+    loss = parts.loss(outputs.float(), examples.targets) / parts.feed.batch.examples
+    scaled = loss if state.loss_scale is None else loss * state.loss_scale.value
+    gradients = torch.autograd.grad(scaled, state.weights.parameters, materialize_grads=True)
     moments = parts.moments.sums if parts.moments is not None else _NO_MOMENTS
     return [*gradients, moments, loss.detach()]

@@ -19,6 +19,8 @@ class StepResult:
     step: int
     loss: float
     learning_rate: float
+    skipped: bool = False
+    """Whether something overflowed in fp16, so that nothing moved."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,8 @@ class Loop:
             if reason := self.rule.reason(step, metrics, out_of_time):
                 return reason
             outcome = self._step()
-            yield StepResult(self.parts.state.step, outcome.loss, outcome.learning_rate)
-            if not math.isfinite(outcome.loss):
+            yield StepResult(self.parts.state.step, outcome.loss, outcome.learning_rate, outcome.skipped)
+            if outcome.diverged:
                 return Reason.DIVERGED
             if outcome.votes.interrupt:
                 return Reason.SIGNAL

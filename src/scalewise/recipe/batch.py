@@ -61,11 +61,14 @@ def batch_of(recipe: Recipe) -> Batch:
     >>> batch_of(Recipe(global_batch=4096)).microbatches
     64
     """
-    examples = recipe.global_batch
+    examples, ghost = recipe.global_batch, recipe.ghost_batch
+    if ghost is not None and ghost > (examples if recipe.microbatch == AUTO else recipe.microbatch):
+        raise ConfigError(f"recipe.ghost_batch={ghost} is larger than the microbatch that it should cut up")
     if recipe.microbatch == AUTO:
         # Two microbatches even for a small batch, so that two workers can share any batch but a single example.
         count = min(examples, max(2, -(-examples // _AUTO_MICROBATCH)))
-        return Batch(examples, -(-examples // count))
+        microbatch = -(-examples // count)
+        return Batch(examples, microbatch if ghost is None else min(examples, -(-microbatch // ghost) * ghost))
     if recipe.microbatch > examples:
         raise ConfigError(
             f"recipe.microbatch={recipe.microbatch} is larger than recipe.global_batch={examples}; "

@@ -1,8 +1,9 @@
 """Batch normalisation that does not know how many workers there are.
 
-Every microbatch is normalised by its own statistics. The running statistics, which evaluation uses, are those of the
-whole global batch: each microbatch adds its moments to one vector, the vector is summed over microbatches and workers
-together with the gradients, and the running statistics move once per step.
+Every microbatch, or every ghost batch of a fixed size inside it, is normalised by its own statistics. The running
+statistics, which evaluation uses, are those of the whole global batch: each microbatch adds its moments to one vector,
+the vector is summed over microbatches and workers together with the gradients, and the running statistics move once
+per step.
 """
 
 import torch
@@ -20,8 +21,9 @@ class MicrobatchNorm(nn.Module):
     running_var: Tensor
     num_batches_tracked: Tensor
 
-    def __init__(self, original: _BatchNorm) -> None:
+    def __init__(self, original: _BatchNorm, ghost_batch: int | None) -> None:
         super().__init__()
+        self.ghost_batch = ghost_batch
         self.weight, self.bias = original.weight, original.bias
         self.channels, self.eps = original.num_features, original.eps
         for name, buffer in original.named_buffers():
@@ -33,10 +35,15 @@ class MicrobatchNorm(nn.Module):
         """Normalise by the microbatch in training, by the running statistics in evaluation."""
         if not self.training:
             return F.batch_norm(inputs, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
+        ghosts = ghost_batches(inputs, self.ghost_batch)
+        return self._normalised(inputs) if len(ghosts) == 1 else torch.cat([self._normalised(part) for part in ghosts])
+
+    def _normalised(self, inputs: Tensor) -> Tensor:
+        """Normalise by the inputs' own statistics, and remember those."""
         values = inputs.numel() // self.channels
         if values < 2:
             raise ConfigError("batch normalisation needs at least 2 values per channel: use a larger recipe.microbatch")
-        # With momentum 1 the kernel's "running" statistics are exactly those of this microbatch.
+        # With momentum 1 the kernel's "running" statistics are exactly those of these inputs.
         mean, variance = torch.zeros_like(self.running_mean), torch.zeros_like(self.running_var)
         outputs = F.batch_norm(
             inputs, mean, variance, self.weight, self.bias, training=True, momentum=1.0, eps=self.eps
@@ -52,6 +59,24 @@ class MicrobatchNorm(nn.Module):
         self.sums[2] += (values - 1) * variance + values * shift**2
 
 
+def ghost_batches(inputs: Tensor, size: int | None) -> list[Tensor]:
+    """Cut a microbatch; the last ghost batch may be smaller, but a single example goes with those before it.
+
+    >>> [len(part) for part in ghost_batches(torch.zeros(10, 3), 4)]
+    [4, 4, 2]
+    >>> [len(part) for part in ghost_batches(torch.zeros(9, 3), 4)]
+    [4, 5]
+    """
+    if size is None or len(inputs) <= size + 1:
+        return [inputs]
+    sizes = [size] * (len(inputs) // size)
+    if (remainder := len(inputs) % size) > 1:
+        sizes.append(remainder)
+    else:
+        sizes[-1] += remainder
+    return list(inputs.split(sizes))
+
+
 class Moments:
     """The moments of all normalisation layers of a network, and the running statistics that they move."""
 
@@ -64,6 +89,11 @@ class Moments:
         parts = (self._mean.split(channels), self._variance.split(channels), self.sums.split(channels, dim=1))
         for layer, mean, variance, sums in zip(layers, *parts, strict=True):
             layer.running_mean, layer.running_var, layer.sums = mean, variance, sums
+
+    @property
+    def statistics(self) -> list[Tensor]:
+        """The running statistics of all layers."""
+        return [self._mean, self._variance]
 
     def clear(self) -> None:
         """Forget the moments of the last microbatch."""
@@ -82,7 +112,7 @@ class Moments:
             layer.num_batches_tracked += 1
 
 
-def take_over_batch_norm(model: nn.Module) -> tuple[nn.Module, Moments | None]:
+def take_over_batch_norm(model: nn.Module, ghost_batch: int | None = None) -> tuple[nn.Module, Moments | None]:
     """Put a `MicrobatchNorm` in the place of every batch normalisation that tracks running statistics."""
     taken_over: dict[_BatchNorm, MicrobatchNorm] = {}
     momenta: list[Tensor] = []
@@ -100,7 +130,9 @@ def take_over_batch_norm(model: nn.Module) -> tuple[nn.Module, Moments | None]:
         if module.momentum is None:
             raise WorkloadError("batch normalisation with momentum=None is not supported: give it a number, e.g. 0.1")
         momenta.append(torch.full_like(module.running_mean, module.momentum))
-        return taken_over.setdefault(module, MicrobatchNorm(module))
+        return taken_over.setdefault(module, MicrobatchNorm(module, ghost_batch))
 
     model = replaced(model)
+    if ghost_batch is not None and not taken_over:
+        raise ConfigError(f"recipe.ghost_batch={ghost_batch}: the network has no batch normalisation to cut up")
     return model, Moments(list(taken_over.values()), torch.cat(momenta)) if taken_over else None

@@ -14,6 +14,11 @@ from scalewise.errors import WorkloadError
 _ALIGNMENT = 16
 
 
+def aligned(length: int) -> int:
+    """Round a length up so that what comes behind it starts at an aligned place."""
+    return -(-length // _ALIGNMENT) * _ALIGNMENT
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where pieces of given shapes lie in a vector of float32."""
@@ -27,7 +32,7 @@ class Layout:
         >>> Layout((torch.Size([3]), torch.Size([4, 5]))).offsets
         [0, 16, 48]
         """
-        lengths = (-(-shape.numel() // _ALIGNMENT) * _ALIGNMENT for shape in self.shapes)
+        lengths = (aligned(shape.numel()) for shape in self.shapes)
         return list(itertools.accumulate(lengths, initial=0))
 
     def views(self, vector: Tensor) -> list[Tensor]:

@@ -103,6 +103,10 @@ class RunFolder:
         with _told(self.path):
             self._measurements.append(step, metrics)
 
+    def measurements(self) -> list[tuple[int, dict[str, float]]]:
+        """Read all evaluations: the step of each and its metrics."""
+        return self._measurements.rows()
+
     def save_checkpoint(self, step: int, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int) -> None:
         """Write a checkpoint; keep so many."""
         with _told(self.path):
@@ -120,6 +124,10 @@ class RunFolder:
     def write_model(self, tensors: Mapping[str, Tensor]) -> None:
         """Write the final weights."""
         self._write(self.model, pack(tensors))
+
+    def write_plain_model(self, tensors: Mapping[str, Tensor]) -> None:
+        """Write the final weights without averaging."""
+        self._write(self.path / "model_plain.safetensors", pack(tensors))
 
     def _write(self, file: Path, content: bytes) -> None:
         with _told(self.path):

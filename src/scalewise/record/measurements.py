@@ -25,6 +25,15 @@ class Measurements:
             stream.flush()
             os.fsync(stream.fileno())
 
+    def rows(self) -> list[tuple[int, dict[str, float]]]:
+        """Read every whole row: its step and its metrics."""
+        if not self.file.exists():
+            return []
+        content = self.file.read_text()
+        header, *rows = list(csv.reader(io.StringIO(content[: content.rfind("\n") + 1]))) or [["step"]]
+        whole = (row for row in rows if len(row) == len(header))
+        return [(int(row[0]), dict(zip(header[1:], map(float, row[1:]), strict=True))) for row in whole]
+
     def keep_until(self, step: int) -> tuple[int, dict[str, float]] | None:
         """Drop rows after a step, and a last row that was cut short; return the last row that is left."""
         if not self.file.exists():

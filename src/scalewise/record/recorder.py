@@ -86,8 +86,10 @@ class Recorder:
     def record(self, result: StepResult | EvalResult | Stopped) -> None:
         """Write what a result calls for."""
         match result:
-            case StepResult(step, loss, learning_rate):
+            case StepResult(step, loss, learning_rate, skipped):
                 self._write_events(step, {"train/loss": loss, "learning_rate": learning_rate})
+                if skipped:
+                    self._tell_of_overflow(step)
                 if self.timer.due(step):
                     self._try_checkpoint()
             case EvalResult(step, metrics):
@@ -107,6 +109,7 @@ class Recorder:
                 "stopped_by": reason,
                 "steps": steps,
                 "examples": steps * self.global_batch,
+                **self._loss_scale_facts(),
                 "examples_per_second": round(steps * self.global_batch / seconds, 1) if seconds else None,
                 **{name: round(value, 6) for name, value in asdict(self.clock).items()},
                 "updated": now(),
@@ -118,10 +121,31 @@ class Recorder:
         if status is Status.INCOMPLETE:
             self._checkpoint()
         if status is Status.COMPLETE:
-            self.folder.write_model(self.state.model_tensors())
+            self._write_models()
         self.write_metadata(status, reason)
         if self.events is not None:
             self.events.close()
+
+    def _write_models(self) -> None:
+        """Write the final weights: the averaged ones where averaging is on, and the plain ones beside them."""
+        if self.state.average is None:
+            self.folder.write_model(self.state.model_tensors())
+            return
+        self.folder.write_plain_model(self.state.model_tensors())
+        with self.state.average.in_place():
+            self.folder.write_model(self.state.model_tensors())
+
+    def _loss_scale_facts(self) -> dict[str, Any]:
+        scale = self.state.loss_scale
+        return {} if scale is None else {"loss_scale": scale.value, "skipped_steps": scale.skipped_steps}
+
+    def _tell_of_overflow(self, step: int) -> None:
+        scale = self.state.loss_scale
+        if scale is None:
+            return
+        now = f"the loss scale is {scale.value:g}" if scale.dynamic else f"the loss scale stays {scale.value:g}"
+        floor = ", its floor" if scale.dynamic and scale.at_floor else ""
+        self.say(f"step {step} overflowed and was skipped ({scale.skipped_steps} until now); {now}{floor}")
 
     def _try_checkpoint(self) -> None:
         """Write a checkpoint; when that fails, say so and train on: the older ones are still there."""

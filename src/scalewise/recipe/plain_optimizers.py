@@ -1,0 +1,112 @@
+"""torch's optimizers, by its functions over one vector where it has fast ones.
+
+Its `Optimizer` classes would slow a small step down, import for more than a second, and bring a state that is not there
+before the first step.
+"""
+
+import torch
+from torch import Tensor
+from torch.optim.sgd import sgd
+
+from scalewise.recipe.flat import FlatWeights
+from scalewise.recipe.optimizer import Optimizer, stretches
+
+
+class Momentum(Optimizer):
+    """Stochastic gradient descent, with momentum m and weight decay d where they are not zero.
+
+    v = m v + (g + d w); w = w - rate * v, or, in Nesterov's form, w = w - rate * ((g + d w) + m v).
+    """
+
+    def __init__(
+        self, weights: FlatWeights, gradients: Tensor, remembers: bool, nesterov: bool, weight_decay: float
+    ) -> None:
+        velocity = torch.zeros_like(weights.vector)
+        self.slots = {"momentum": velocity} if remembers else {}
+        self._nesterov = nesterov
+        self._stretches = [
+            ([weights.vector[s.part]], [gradients[s.part]], [velocity[s.part] if remembers else None], s.weight_decay)
+            for s in stretches(weights, weight_decay)
+        ]
+
+    def step(self, learning_rate: float, momentum: float, number: int) -> None:
+        """Move the weights."""
+        for weights, gradients, velocities, weight_decay in self._stretches:
+            sgd(
+                weights,
+                gradients,
+                velocities,
+                fused=True,
+                weight_decay=weight_decay,
+                momentum=momentum,
+                lr=learning_rate,
+                dampening=0.0,
+                nesterov=self._nesterov and momentum > 0,
+                maximize=False,
+            )
+
+
+class RMSProp(Optimizer):
+    """Divides by the root of the average square, with momentum m and weight decay d where they are not zero.
+
+    g = g + d w; s = a s + (1 - a) g^2; v = m v + g / (sqrt(s) + e); w = w - rate * v.
+    """
+
+    def __init__(
+        self, weights: FlatWeights, gradients: Tensor, second_moment: float, epsilon: float, weight_decay: float
+    ) -> None:
+        self.slots = {name: torch.zeros_like(weights.vector) for name in ("squares", "momentum")}
+        self._second_moment, self._epsilon = second_moment, epsilon
+        self._weights, self._gradients = weights.vector, gradients[: len(weights.vector)]
+        self._stretches = stretches(weights, weight_decay)
+        self._decayed_gradients, self._roots = torch.zeros_like(weights.vector), torch.zeros_like(weights.vector)
+
+    def step(self, learning_rate: float, momentum: float, number: int) -> None:
+        """Move the weights."""
+        squares, velocity, gradients = self.slots["squares"], self.slots["momentum"], self._decayed_gradients
+        for s in self._stretches:
+            torch.add(self._gradients[s.part], self._weights[s.part], alpha=s.weight_decay, out=gradients[s.part])
+        squares.mul_(self._second_moment).addcmul_(gradients, gradients, value=1 - self._second_moment)
+        torch.sqrt(squares, out=self._roots).add_(self._epsilon)
+        velocity.mul_(momentum).addcdiv_(gradients, self._roots)
+        self._weights.add_(velocity, alpha=-learning_rate)
+
+
+class AdamW(Optimizer):
+    """Adam with momentum m, second moment b and decoupled weight decay d.
+
+    w = w - rate * d * w; a = m a + (1 - m) g; s = b s + (1 - b) g^2; w = w - rate * a^ / (sqrt(s^) + e), where a^ and
+    s^ make up for the zeros that the averages began with.
+    """
+
+    def __init__(
+        self, weights: FlatWeights, gradients: Tensor, second_moment: float, epsilon: float, weight_decay: float
+    ) -> None:
+        self.slots = {name: torch.zeros_like(weights.vector) for name in ("average", "squares")}
+        self._second_moment, self._epsilon = second_moment, epsilon
+        self._number = torch.zeros((), device=weights.vector.device)
+        vectors = (weights.vector, gradients, *self.slots.values())
+        self._stretches = [
+            ([[vector[s.part]] for vector in vectors], s.weight_decay) for s in stretches(weights, weight_decay)
+        ]
+
+    def step(self, learning_rate: float, momentum: float, number: int) -> None:
+        """Move the weights."""
+        self._number.fill_(number)
+        for vectors, weight_decay in self._stretches:
+            weights, gradients, averages, squares = vectors
+            torch._fused_adamw_(
+                weights,
+                gradients,
+                averages,
+                squares,
+                [],
+                [self._number],
+                lr=learning_rate,
+                beta1=momentum,
+                beta2=self._second_moment,
+                weight_decay=weight_decay,
+                eps=self._epsilon,
+                amsgrad=False,
+                maximize=False,
+            )

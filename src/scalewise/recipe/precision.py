@@ -1,0 +1,77 @@
+"""Precision: which numbers the network computes with, and what keeps small gradients alive in the narrow ones.
+
+The weights, their gradients' sum and the update are always fp32. Inside the network, bf16 has the range of fp32 and
+needs nothing more; fp16 has not: small gradients become zero. So the loss is multiplied by a scale before the gradients
+are taken, and the gradients are divided by it before anything else is done with them. Where they overflow all the same,
+the step is skipped: nothing moves, and a dynamic scale is halved.
+"""
+
+import contextlib
+from contextlib import AbstractContextManager
+
+import torch
+
+from scalewise.config import AUTO, Recipe
+from scalewise.errors import ConfigError
+
+DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+_INITIAL_SCALE = 65536.0
+_GROWTH_STEPS = 2000
+_FLOOR = 1.0
+
+
+class LossScale:
+    """A static or dynamic loss scale; all that changes is in `state`, so that it is saved and sent like weights."""
+
+    def __init__(self, initial: float, dynamic: bool, growth_steps: int = _GROWTH_STEPS) -> None:
+        self.dynamic, self._growth_steps = dynamic, growth_steps
+        self.state = torch.tensor([initial, 0.0, 0.0], dtype=torch.float64)
+
+    @property
+    def value(self) -> float:
+        """What the loss is multiplied by."""
+        return float(self.state[0])
+
+    @property
+    def skipped_steps(self) -> int:
+        """How many steps overflowed."""
+        return int(self.state[2])
+
+    @property
+    def at_floor(self) -> bool:
+        """Whether the scale cannot be the reason for an overflow: it does not get smaller."""
+        return not self.dynamic or self.value <= _FLOOR
+
+    def took_step(self) -> None:
+        """Count a good step; double a dynamic scale after enough of them in a row."""
+        self.state[1] += 1
+        if self.dynamic and self.state[1] >= self._growth_steps:
+            self.state[0] *= 2
+            self.state[1] = 0
+
+    def skipped_step(self) -> None:
+        """Count a skipped step; halve a dynamic scale, but not below its floor."""
+        if self.dynamic:
+            self.state[0] = max(_FLOOR, self.value / 2)
+        self.state[1] = 0
+        self.state[2] += 1
+
+
+def make_loss_scale(recipe: Recipe) -> LossScale | None:
+    """Make the recipe's loss scale; only fp16 has one."""
+    if recipe.precision != "fp16":
+        if recipe.loss_scale != AUTO:
+            raise ConfigError(
+                f"recipe.loss_scale={recipe.loss_scale} goes with recipe.precision=fp16, not {recipe.precision}"
+            )
+        return None
+    if recipe.loss_scale in (AUTO, "dynamic"):
+        return LossScale(_INITIAL_SCALE, dynamic=True)
+    return LossScale(float(recipe.loss_scale), dynamic=False)
+
+
+def in_precision(precision: str, device: torch.device) -> AbstractContextManager[None]:
+    """Let a network compute in a precision for the length of a `with` block."""
+    if precision == "fp32":
+        return contextlib.nullcontext()
+    return torch.autocast(device.type, dtype=DTYPES[precision])
