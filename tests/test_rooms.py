@@ -21,6 +21,8 @@ ROOMS = [
     "progress",
     "run",
     "train",
+    "charts",
+    "compare",
     "cli",
     "__main__",
 ]

@@ -23,7 +23,9 @@ app = typer.Typer(
 @app.command()
 def train(
     workload: Annotated[str, typer.Argument(help="dataset/model, or path/to/file.py:MyWorkload")],
-    recipe: Annotated[Path | None, typer.Option(help="YAML file of settings, such as a run's run.yaml")] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="YAML file of settings, such as a run's run.yaml, or presets, e.g. linear+warmup")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="override one setting, e.g. recipe.global_batch=512")
     ] = None,
@@ -32,6 +34,7 @@ def train(
     exact: Annotated[bool, typer.Option("--exact", help="bit-identical for every number of workers")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="move an existing run folder aside and start anew")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the run's metadata as JSON")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="print nothing at the end")] = False,
 ) -> None:
     """Train a workload by a recipe on any number of workers: the same model every time."""
     from scalewise.cluster.world import World, wait_without_spinning
@@ -42,12 +45,48 @@ def train(
     from scalewise.train import train as train_as_asked
 
     overrides = [*(set_ or []), *(["recipe.exact=true"] if exact else [])]
-    request = TrainRequest(workload, recipe, overrides, workers, out, fresh, as_json)
+    request = TrainRequest(workload, recipe, overrides, workers, out, fresh, as_json, quiet)
     ended = train_as_asked(request)
-    if ended.folder is not None:
+    if ended.folder is not None and not quiet:
         metadata = ended.folder.metadata()
         print(json.dumps(metadata, indent=2) if as_json else _summary(metadata, ended.folder.path))
     raise typer.Exit(ended.exit_code)
+
+
+@app.command()
+def compare(
+    workload: Annotated[str, typer.Argument(help="dataset/model, or path/to/file.py:MyWorkload")],
+    recipes: Annotated[
+        str, typer.Option(help="presets or YAML files, by commas; + joins presets, @ names another workload for one")
+    ],
+    global_batch: Annotated[int, typer.Option(min=1, help="the batch of every recipe")],
+    baseline_batch: Annotated[int, typer.Option(min=1, help="the batch of the baseline, trained by the plain recipe")],
+    epochs: Annotated[float, typer.Option(help="how long each of them trains")],
+    out: Annotated[Path, typer.Option(help="folder of the comparison; an unfinished one is continued")],
+    learning_rate: Annotated[
+        float | None, typer.Option(help="the baseline's rate, which scaling starts from; by default the workload's own")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="how often, each time with another seed")] = 1,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="override one setting in all of them")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="training processes on this machine")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="print the comparison as JSON")] = False,
+) -> None:
+    """Train by several large-batch recipes and compare them with a small-batch baseline."""
+    from scalewise.compare.compare import compare as compare_as_asked
+    from scalewise.compare.table import print_table
+    from scalewise.compare.trials import CompareRequest
+
+    names = [name.strip() for name in recipes.split(",")]
+    request = CompareRequest(
+        workload, names, global_batch, baseline_batch, epochs, seeds, learning_rate, set_ or [], workers, out
+    )
+    comparison = compare_as_asked(request)
+    if comparison.rows and as_json:
+        print(json.dumps(comparison.content(), indent=2))
+    elif comparison.rows:
+        print_table(comparison)
+        print(f"picture and results in {out}")
+    raise typer.Exit(comparison.exit_code)
 
 
 @app.command()

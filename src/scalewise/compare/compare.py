@@ -1,0 +1,96 @@
+"""The comparison from its trials to its table and its picture."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from rich.console import Console
+
+from scalewise.build import build_loop
+from scalewise.cluster.signals import handlers_kept
+from scalewise.cluster.world import World
+from scalewise.compare.chart import draw_curves
+from scalewise.compare.results import Curve, Quality, Row, against_baseline, make_row, quality_of, read_curve
+from scalewise.compare.trials import CompareRequest, Condition, Trial, conditions, trials
+from scalewise.config import to_yaml
+from scalewise.errors import ConfigError, ExitCode
+from scalewise.record.atomic import write_atomically
+from scalewise.train import TrainRequest, train
+from scalewise.workloads.door import find_workload
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How far a comparison has got."""
+
+    exit_code: ExitCode
+    quality: Quality | None
+    rows: list[Row]
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        assert self.quality is not None
+        rows = [{**row.content(), "against_baseline": against_baseline(row, self.rows)} for row in self.rows]
+        return {"metric": self.quality.metric, "shown": self.quality.label, "rows": rows}
+
+
+def compare(request: CompareRequest) -> Comparison:
+    """Train whatever is not trained yet, then compare."""
+    if World.from_environment().launched:
+        raise ConfigError("compare starts its own workers: run it by itself, with --workers")
+    everything = trials(request)
+    for trial in everything:
+        trial.folder.check(trial.config)
+        if trial.seed == 0 and not trial.folder.finished():
+            # Whatever does not fit is said now, and not after an hour of training.
+            build_loop(
+                trial.config, find_workload(trial.condition.workload), World(), torch.device("cpu"), lambda: False
+            )
+    console = Console(stderr=True)
+    for number, trial in enumerate(everything, start=1):
+        console.print(f"[{number}/{len(everything)}] {trial.condition.name}, seed {trial.seed}", markup=False)
+        exit_code = _train(trial, request.workers)
+        if exit_code not in (ExitCode.COMPLETE, ExitCode.DIVERGED):
+            console.print("stopped; the same command continues the comparison")
+            return Comparison(exit_code, None, [])
+    return _compared(request, everything)
+
+
+def _train(trial: Trial, workers: int) -> ExitCode:
+    if trial.folder.finished():
+        return ExitCode.COMPLETE
+    trial.recipe_file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(trial.recipe_file, to_yaml(trial.config).encode())
+    with handlers_kept():
+        ended = train(
+            TrainRequest(
+                workload=trial.condition.workload,
+                recipe=str(trial.recipe_file),
+                overrides=(),
+                workers=workers,
+                out=trial.folder.path,
+                fresh=False,
+                as_json=False,
+                quiet=True,
+            )
+        )
+    return ended.exit_code
+
+
+def _compared(request: CompareRequest, everything: list[Trial]) -> Comparison:
+    columns = [name for trial in everything for _, metrics in trial.folder.measurements() for name in metrics]
+    quality = quality_of(find_workload(request.workload).defaults.get("stop", {}).get("target"), columns)
+    curves = {condition: _curves(condition, everything, quality) for condition in conditions(request)}
+    rows = [make_row(condition, found, quality) for condition, found in curves.items()]
+    comparison = Comparison(ExitCode.COMPLETE, quality, rows)
+    content = {"workload": request.workload, "epochs": request.epochs, "seeds": request.seeds, **comparison.content()}
+    write_atomically(request.out / "compare.json", json.dumps(content, indent=2).encode() + b"\n")
+    title = f"{request.workload}: recipes at batch {request.global_batch:,} against batch {request.baseline_batch:,}"
+    draw_curves(request.out / "compare.png", title, curves, quality)
+    return comparison
+
+
+def _curves(condition: Condition, everything: Iterable[Trial], quality: Quality) -> list[Curve]:
+    return [read_curve(trial, quality) for trial in everything if trial.condition == condition]

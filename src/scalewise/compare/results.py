@@ -1,0 +1,130 @@
+"""What came out of a comparison: one row per condition."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from scalewise.compare.trials import BASELINE, Condition, Trial
+from scalewise.config import Target
+from scalewise.errors import FolderError
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The metric that recipes are compared by, and how it is shown: errors as accuracy in percent."""
+
+    metric: str
+    below: bool
+    """Whether lower is better."""
+
+    @property
+    def label(self) -> str:
+        """What the shown values are."""
+        return "validation accuracy, %" if self._is_error else self.metric
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether higher is better among the shown values."""
+        return self._is_error or not self.below
+
+    def shown(self, value: float) -> float:
+        """Turn a measured value into a shown one."""
+        return 100 * (1 - value) if self._is_error else value
+
+    def best(self, values: Sequence[float]) -> float:
+        """Return the best of some shown values."""
+        return max(values) if self.higher_is_better else min(values)
+
+    @property
+    def _is_error(self) -> bool:
+        return self.metric.endswith("classification_error")
+
+
+def quality_of(target: str | None, columns: Sequence[str]) -> Quality:
+    """Take the metric of the workload's own target, or else the classification error or the first metric on val."""
+    if target is not None:
+        parsed = Target.parse(target)
+        return Quality(parsed.metric, parsed.below)
+    on_val = [name for name in columns if name.startswith("val/")]
+    return Quality(next((name for name in on_val if name == "val/classification_error"), on_val[0]), below=True)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How one trial went."""
+
+    epochs: list[float]
+    values: list[float]
+    diverged: bool
+    examples_per_second: float | None
+
+
+def read_curve(trial: Trial, quality: Quality) -> Curve:
+    """Read a trial that has ended."""
+    metadata, rows = trial.folder.metadata(), trial.folder.measurements()
+    if rows and quality.metric not in rows[0][1]:
+        raise FolderError(f"{trial.folder.path} has no {quality.metric!r}, which the recipes are compared by")
+    per_epoch = metadata["train_examples"] / trial.config.recipe.global_batch
+    return Curve(
+        [step / per_epoch for step, _ in rows],
+        [quality.shown(metrics[quality.metric]) for _, metrics in rows],
+        metadata["status"] == "INFEASIBLE",
+        metadata["examples_per_second"],
+    )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A mean over seeds, and the lowest and the highest of them."""
+
+    mean: float
+    lowest: float
+    highest: float
+
+
+def summary(values: Sequence[float]) -> Summary | None:
+    """Summarise, where there is anything to summarise.
+
+    >>> summary([70.0, 72.0])
+    Summary(mean=71.0, lowest=70.0, highest=72.0)
+    """
+    return Summary(statistics.fmean(values), min(values), max(values)) if values else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one condition."""
+
+    condition: Condition
+    final: Summary | None
+    best: Summary | None
+    trials: int
+    diverged: int
+    examples_per_second: float | None
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {**asdict(self.condition), **{k: v for k, v in asdict(self).items() if k != "condition"}}
+
+
+def make_row(condition: Condition, curves: Sequence[Curve], quality: Quality) -> Row:
+    """Summarise the trials of one condition; a diverged one has no final value."""
+    whole = [curve for curve in curves if not curve.diverged]
+    speeds = [curve.examples_per_second for curve in curves if curve.examples_per_second]
+    return Row(
+        condition,
+        summary([curve.values[-1] for curve in whole]),
+        summary([quality.best(curve.values) for curve in whole]),
+        len(curves),
+        len(curves) - len(whole),
+        round(statistics.median(speeds), 1) if speeds else None,
+    )
+
+
+def against_baseline(row: Row, rows: Sequence[Row]) -> float | None:
+    """Return how far a row's mean final value is from the baseline's."""
+    baseline = next(other for other in rows if other.condition.name == BASELINE)
+    if row is baseline or row.final is None or baseline.final is None:
+        return None
+    return row.final.mean - baseline.final.mean

@@ -1,0 +1,100 @@
+"""Which runs a comparison is made of."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalewise.build import resolved
+from scalewise.config import Config, load_config
+from scalewise.errors import ConfigError
+from scalewise.record.folder import RunFolder
+from scalewise.workloads.door import find_workload
+
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True)
+class CompareRequest:
+    """What a user asked for."""
+
+    workload: str
+    recipes: Sequence[str]
+    """Presets or files, each maybe with a workload of its own behind an @."""
+    global_batch: int
+    baseline_batch: int
+    epochs: float
+    seeds: int
+    learning_rate: float | None
+    """The baseline's, and so the reference of every recipe without one of its own."""
+    overrides: Sequence[str]
+    workers: int
+    out: Path
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One recipe at one batch: a row of the table and a curve of the picture."""
+
+    name: str
+    workload: str
+    recipe: str
+    global_batch: int
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A condition with one seed: one run."""
+
+    condition: Condition
+    seed: int
+    config: Config
+    folder: RunFolder
+    recipe_file: Path
+
+
+def conditions(request: CompareRequest) -> list[Condition]:
+    """Return the baseline and every recipe."""
+    found = [Condition(BASELINE, request.workload, "naive", request.baseline_batch)]
+    for item in request.recipes:
+        recipe, _, workload = item.partition("@")
+        if not recipe:
+            raise ConfigError(f"--recipes {','.join(request.recipes)!r} has an item without a recipe")
+        found.append(Condition(item, workload or request.workload, recipe, request.global_batch))
+    names = [condition.name for condition in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ConfigError(f"--recipes names {twice!r} twice")
+    return found
+
+
+def trials(request: CompareRequest) -> list[Trial]:
+    """Return all runs, seed by seed, so that a first whole table is there early; every mistake is found here."""
+    return list(_trials(request))
+
+
+def _trials(request: CompareRequest) -> Iterator[Trial]:
+    for seed in range(request.seeds):
+        for condition in conditions(request):
+            name = condition.name.replace("/", "_")
+            yield Trial(
+                condition,
+                seed,
+                _config(request, condition, seed),
+                RunFolder(request.out / name / str(seed)),
+                request.out / "recipes" / f"{name}-{seed}.yaml",
+            )
+
+
+def _config(request: CompareRequest, condition: Condition, seed: int) -> Config:
+    """Lay a condition between the workload's own recipe and the user's overrides."""
+    shared = {
+        "recipe": {
+            "global_batch": condition.global_batch,
+            "reference_batch": request.baseline_batch,
+            **({} if request.learning_rate is None else {"learning_rate": request.learning_rate}),
+        },
+        "stop": {"target": None, "steps": None, "seconds": None, "epochs": request.epochs},
+    }
+    workload = find_workload(condition.workload)
+    overrides = [*request.overrides, f"recipe.seed={seed}"]
+    config = load_config(condition.workload, workload.defaults, condition.recipe, overrides, shared)
+    return resolved(config, request.workers)
