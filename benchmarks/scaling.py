@@ -1,5 +1,6 @@
 """Measures what more workers, --exact and checkpoints do to the time of real training commands."""
 
+import dataclasses
 from dataclasses import dataclass
 from statistics import median
 from typing import Annotated, Any
@@ -69,9 +70,11 @@ def main(
 
 
 def _two_workers(case: Case, rounds: int, quick: bool) -> dict[str, Any]:
-    commands = {str(workers): case.command(workers, exact=False, quick=quick) for workers in (1, 2)}
-    seconds = take_turns({name: command.step_seconds for name, command in commands.items()}, rounds)
-    speedups = ratios(seconds["1"], seconds["2"])
+    one, two = (case.command(workers, exact=False, quick=quick) for workers in (1, 2))
+    half = dataclasses.replace(case, global_batch=case.global_batch // 2).command(1, exact=False, quick=quick)
+    measures = {"1": one.step_seconds, "2": two.step_seconds, "apart": half.step_seconds_beside_itself}
+    seconds = take_turns(measures, rounds)
+    speedups, limits = ratios(seconds["1"], seconds["2"]), ratios(seconds["1"], seconds["apart"])
     return {
         "workload": case.workload,
         "global_batch": case.global_batch,
@@ -79,6 +82,8 @@ def _two_workers(case: Case, rounds: int, quick: bool) -> dict[str, Any]:
         "step_seconds": _medians(seconds),
         "speedup": round(median(speedups), 3),
         "speedup_range": [round(end, 3) for end in spread(speedups)],
+        "limit": round(median(limits), 3),
+        "limit_range": [round(end, 3) for end in spread(limits)],
     }
 
 

@@ -14,7 +14,7 @@ _README = Path(__file__).with_name("README.md")
 
 def render_readme() -> None:
     """Bring every table of README.md up to date."""
-    peers, scaling = read_results("peers"), read_results("scaling")
+    peers, scaling, recipes = (read_results(name) for name in ("peers", "scaling", "recipes"))
     sections = {
         "peers": _section(peers, lambda found: peers_table(found["rows"])),
         "peers-origin": _section(peers, _origin),
@@ -22,6 +22,9 @@ def render_readme() -> None:
         "exact": _section(scaling, lambda found: exact_table(found["exact"])),
         "checkpoints": _section(scaling, lambda found: checkpoints_table(found["checkpoints"])),
         "scaling-origin": _section(scaling, _origin),
+        "pieces": _section(recipes, lambda found: pieces_table(found["pieces"])),
+        "optimizers": _section(recipes, lambda found: optimizers_table(found["optimizers"])),
+        "recipes-origin": _section(recipes, _origin),
     }
     text = _README.read_text(encoding="utf-8")
     for name, content in sections.items():
@@ -59,14 +62,15 @@ def _peers_cells(row: Row, others: list[str]) -> list[str]:
 
 
 def workers_table(rows: Iterable[Row]) -> str:
-    header = ["workload", "global batch", "microbatch", "1 worker, s/step", "2 workers, s/step", "speedup"]
+    header = ["workload", "global batch", "microbatch", "1 worker, s/step", "2 workers, s/step", "speedup", "limit"]
     return _table(header, [_workers_cells(row) for row in rows])
 
 
 def _workers_cells(row: Row) -> list[str]:
     batch = [str(row["global_batch"]), str(row["microbatch"])]
     seconds = [_seconds(row["step_seconds"][workers]) for workers in ("1", "2")]
-    return [row["workload"], *batch, *seconds, _ratio(row["speedup"], row["speedup_range"])]
+    ratios = [_ratio(row[name], row[f"{name}_range"]) for name in ("speedup", "limit")]
+    return [row["workload"], *batch, *seconds, *ratios]
 
 
 def exact_table(rows: Iterable[Row]) -> str:
@@ -84,6 +88,18 @@ def checkpoints_table(row: Row) -> str:
     header = ["workload", "training, s", "evaluation, s", "checkpoints, s", "share of checkpoints"]
     seconds = [_seconds(row[f"{part}_seconds"]) for part in ("training", "evaluation", "checkpoint")]
     return _table(header, [[row["workload"], *seconds, f"{row['share']:.2%}"]])
+
+
+def pieces_table(rows: Iterable[Row]) -> str:
+    return _table(["piece", "s/step", "to nesterov_momentum"], [_cost_cells(row) for row in rows])
+
+
+def optimizers_table(rows: Iterable[Row]) -> str:
+    return _table(["optimizer", "s/update", "to AdamW, foreach"], [_cost_cells(row) for row in rows])
+
+
+def _cost_cells(row: Row) -> list[str]:
+    return [row["name"], _seconds(row["seconds"]), _ratio(row["ratio"], row["ratio_range"])]
 
 
 def _section(found: Row | None, content: Callable[[Row], str]) -> str:

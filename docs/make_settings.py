@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from scalewise.config import Config
+from scalewise.config.duration import DurationText
 
 _INTRODUCTION = """# Settings
 
@@ -33,15 +34,20 @@ def _section(name: str) -> str:
 
 def _row(key: str, field: FieldInfo) -> str:
     default = json.dumps(field.default).strip('"')
-    return f"| `{key}` | {_kind(field.annotation)} | `{default}` | {field.description} |"
+    return f"| `{key}` | {_kind(field.rebuild_annotation())} | `{default}` | {field.description} |"
 
 
 def _kind(annotation: Any) -> str:
     """Name the values that a setting takes."""
     if typing.get_origin(annotation) is typing.Literal:
         return ", ".join(map(str, typing.get_args(annotation)))
+    if annotation == DurationText:
+        return "duration"
     if typing.get_origin(annotation) is typing.Annotated:
         return _kind(typing.get_args(annotation)[0])
+    if typing.get_origin(annotation) is tuple:
+        kinds = [_kind(argument) for argument in typing.get_args(annotation) if argument is not ...]
+        return f"list of {kinds[0]}" if ... in typing.get_args(annotation) else f"[{', '.join(kinds)}]"
     if arguments := typing.get_args(annotation):
         return ", ".join(_kind(argument) for argument in arguments)
     names = {int: "whole number", float: "number", str: "text", bool: "true, false", type(None): "null"}
