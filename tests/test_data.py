@@ -5,6 +5,8 @@ import functools
 import gzip
 import hashlib
 import http.server
+import json
+import tarfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from scalewise.data import fetch
+from scalewise.data.cifar import TEST_FILE, TRAIN_FILES, files_from_pictures, parse_cifar
 from scalewise.data.images import IMAGE_DATA
 from scalewise.data.sources import SOURCES, Source
 from scalewise.errors import DataError
@@ -28,7 +32,10 @@ def test_real_data_is_as_described(name: str) -> None:
     for examples in splits.values():
         assert examples.inputs.shape[1:] == data.shape
         assert examples.inputs.dtype == torch.float32 and examples.targets.dtype == torch.int64
-        assert examples.inputs.min() >= 0 and examples.inputs.max() == 1
+        if name == "cifar_10":
+            assert examples.inputs.mean().abs() < 0.02 and (examples.inputs.std() - 1).abs() < 0.02
+        else:
+            assert examples.inputs.min() >= 0 and examples.inputs.max() == 1
         assert examples.targets.unique().tolist() == list(range(data.classes))
 
 
@@ -79,6 +86,37 @@ def test_fetching_from_a_mirror(mirror: Source, home: Path) -> None:
     assert fetch.fetch(mirror, "mirror") == home / "small"
     assert mirror.here()
     assert (home / "small" / "images").read_bytes() == b"images" * 100
+
+
+def test_fetching_one_archive_from_a_mirror(mirror: Source, home: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "served" / "all.tar.gz", "w:gz") as archive:
+        for name in mirror.sha256:
+            (tmp_path / name).write_bytes(name.encode() * 100)
+            archive.add(tmp_path / name, f"inside/{name}")
+    fetch.fetch(dataclasses.replace(mirror, mirror=f"{mirror.mirror}/all.tar.gz"), "mirror")
+    assert (home / "small" / "labels").read_bytes() == b"labels" * 100
+
+
+def test_the_published_files_are_made_of_pictures(tmp_path: Path) -> None:
+    """Real CIFAR-10, drawn as the package has it: one image per row of a picture."""
+    folder = tmp_path / "package"
+    folder.mkdir()
+    labels: list[int] = []
+    published = {name: SOURCES["cifar_10"].require(name).read_bytes() for name in (*TRAIN_FILES, TEST_FILE)}
+    for name, content in published.items():
+        images, numbers = parse_cifar(content)
+        pixels = images.reshape(-1, 3, 1024).transpose(0, 2, 1)
+        Image.fromarray(np.ascontiguousarray(pixels)).save(
+            folder / Path(name).with_suffix(".png").name, compress_level=0
+        )
+        if name == TEST_FILE:
+            (folder / "test_lables.json").write_text(json.dumps(numbers.tolist()))
+        else:
+            labels += numbers.tolist()
+    (folder / "train_lables.json").write_text(json.dumps(labels))
+    files_from_pictures(tmp_path)
+    for name, content in published.items():
+        assert (tmp_path / name).read_bytes() == content
 
 
 def test_a_mirror_with_other_bytes_is_refused(mirror: Source, home: Path) -> None:
