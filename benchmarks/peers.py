@@ -19,13 +19,13 @@ _WORKLOADS = ("digits/fc_64_64", "fashion_mnist/fc_128_128_128", "fashion_mnist/
 _GLOBAL_BATCHES = (64, 512)
 _THREADS = 1
 _ROUND_SECONDS = 0.4
-_FEWEST_STEPS = 4
+_FEWEST_STEPS = 2
 
 _SELF = "scalewise"
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 15,
+    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 25,
     only: Annotated[str | None, typer.Option(help="one workload: prints its table, leaves the results alone")] = None,
 ) -> None:
     """Measure everything in turns, write results/peers.json and the table in README.md."""

@@ -51,31 +51,30 @@ _EXACT_CASES = (
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 7,
+    only: Annotated[str | None, typer.Option(help="one of workers, exact, checkpoints; the others keep theirs")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="few steps: prints its tables, leaves the results alone")
     ] = False,
 ) -> None:
-    """Measure everything in turns, write results/scaling.json and the tables in README.md."""
-    workers_rows = [_two_workers(_WORKERS_CASE, rounds, quick)]
-    print(workers_table(workers_rows), flush=True)
-    exact_rows = [row for case in _EXACT_CASES for row in _exact(case, rounds, quick)]
-    print(exact_table(exact_rows), flush=True)
-    checkpoints = _checkpoints(_QUICK_SECONDS if quick else _CHECKPOINT_RUN_SECONDS)
-    print(checkpoints_table(checkpoints), flush=True)
-    if not quick:
-        measured = {"workers": workers_rows, "exact": exact_rows, "checkpoints": checkpoints}
-        write_results("scaling", {"threads_per_worker": _THREADS_PER_WORKER, "rounds": rounds, **measured})
-        render_readme()
+    """Measure in turns; write results/workers.json, exact.json and checkpoints.json, and the tables in README.md."""
+    for name, (measure, table) in _PARTS.items():
+        if only in (None, name):
+            rows = measure(rounds, quick)
+            print(table(rows), flush=True)
+            if not quick:
+                write_results(name, {"rounds": rounds, "rows": rows})
+                render_readme()
 
 
-def _two_workers(case: Case, rounds: int, quick: bool) -> dict[str, Any]:
+def _two_workers(rounds: int, quick: bool) -> list[dict[str, Any]]:
+    case = _WORKERS_CASE
     one, two = (case.command(workers, exact=False, quick=quick) for workers in (1, 2))
     half = dataclasses.replace(case, global_batch=case.global_batch // 2).command(1, exact=False, quick=quick)
     measures = {"1": one.step_seconds, "2": two.step_seconds, "apart": half.step_seconds_beside_itself}
     seconds = take_turns(measures, rounds)
     speedups, limits = ratios(seconds["1"], seconds["2"]), ratios(seconds["1"], seconds["apart"])
-    return {
+    row = {
         "workload": case.workload,
         "global_batch": case.global_batch,
         "microbatch": case.microbatch,
@@ -85,9 +84,14 @@ def _two_workers(case: Case, rounds: int, quick: bool) -> dict[str, Any]:
         "limit": round(median(limits), 3),
         "limit_range": [round(end, 3) for end in spread(limits)],
     }
+    return [row]
 
 
-def _exact(case: Case, rounds: int, quick: bool) -> list[dict[str, Any]]:
+def _exact(rounds: int, quick: bool) -> list[dict[str, Any]]:
+    return [row for case in _EXACT_CASES for row in _exact_rows(case, rounds, quick)]
+
+
+def _exact_rows(case: Case, rounds: int, quick: bool) -> list[dict[str, Any]]:
     commands = {
         f"{kind} {workers}": case.command(workers, exact=kind == "exact", quick=quick)
         for workers in (1, 2)
@@ -110,16 +114,24 @@ def _exact_row(case: Case, workers: int, seconds: Figures) -> dict[str, Any]:
     }
 
 
-def _checkpoints(run_seconds: float) -> dict[str, Any]:
+def _checkpoints(rounds: int, quick: bool) -> list[dict[str, Any]]:
     """Train once with the default checkpoint interval; say which share of the time the checkpoints took."""
+    run_seconds = _QUICK_SECONDS if quick else _CHECKPOINT_RUN_SECONDS
     settings = ("stop.target=null", "stop.epochs=null", f"stop.seconds={run_seconds}")
     metadata = TrainingCommand(_CNN, settings).metadata()
     parts = {name: metadata[name] for name in ("training_seconds", "evaluation_seconds", "checkpoint_seconds")}
-    return {"workload": _CNN, **parts, "share": round(parts["checkpoint_seconds"] / sum(parts.values()), 5)}
+    return [{"workload": _CNN, **parts, "share": round(parts["checkpoint_seconds"] / sum(parts.values()), 5)}]
 
 
 def _medians(figures: Figures) -> dict[str, float]:
     return {name: round(median(values), 6) for name, values in figures.items()}
+
+
+_PARTS = {
+    "workers": (_two_workers, workers_table),
+    "exact": (_exact, exact_table),
+    "checkpoints": (_checkpoints, checkpoints_table),
+}
 
 
 if __name__ == "__main__":

@@ -14,14 +14,17 @@ _README = Path(__file__).with_name("README.md")
 
 def render_readme() -> None:
     """Bring every table of README.md up to date."""
-    peers, scaling, recipes = (read_results(name) for name in ("peers", "scaling", "recipes"))
+    peers, recipes = read_results("peers"), read_results("recipes")
+    workers, exact, checkpoints = (read_results(name) for name in ("workers", "exact", "checkpoints"))
     sections = {
         "peers": _section(peers, lambda found: peers_table(found["rows"])),
         "peers-origin": _section(peers, _origin),
-        "workers": _section(scaling, lambda found: workers_table(found["workers"])),
-        "exact": _section(scaling, lambda found: exact_table(found["exact"])),
-        "checkpoints": _section(scaling, lambda found: checkpoints_table(found["checkpoints"])),
-        "scaling-origin": _section(scaling, _origin),
+        "workers": _section(workers, lambda found: workers_table(found["rows"])),
+        "workers-origin": _section(workers, _origin),
+        "exact": _section(exact, lambda found: exact_table(found["rows"])),
+        "exact-origin": _section(exact, _origin),
+        "checkpoints": _section(checkpoints, lambda found: checkpoints_table(found["rows"])),
+        "checkpoints-origin": _section(checkpoints, _origin),
         "pieces": _section(recipes, lambda found: pieces_table(found["pieces"])),
         "optimizers": _section(recipes, lambda found: optimizers_table(found["optimizers"])),
         "recipes-origin": _section(recipes, _origin),
@@ -84,10 +87,14 @@ def _exact_cells(row: Row) -> list[str]:
     return [row["workload"], str(row["global_batch"]), str(row["workers"]), *seconds, price]
 
 
-def checkpoints_table(row: Row) -> str:
+def checkpoints_table(rows: Iterable[Row]) -> str:
     header = ["workload", "training, s", "evaluation, s", "checkpoints, s", "share of checkpoints"]
+    return _table(header, [_checkpoints_cells(row) for row in rows])
+
+
+def _checkpoints_cells(row: Row) -> list[str]:
     seconds = [_seconds(row[f"{part}_seconds"]) for part in ("training", "evaluation", "checkpoint")]
-    return _table(header, [[row["workload"], *seconds, f"{row['share']:.2%}"]])
+    return [row["workload"], *seconds, f"{row['share']:.2%}"]
 
 
 def pieces_table(rows: Iterable[Row]) -> str:
