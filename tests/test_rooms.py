@@ -22,6 +22,7 @@ ROOMS = [
     "run",
     "train",
     "charts",
+    "bench",
     "compare",
     "cli",
     "__main__",

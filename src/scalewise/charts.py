@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scalewise.record.atomic import write_atomically
+from scalewise.record.atomic import write_result
 
 # Told apart also by eyes that confuse red and green (Okabe and Ito's set, without its yellow).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A")
@@ -23,8 +23,7 @@ def plain_axes(axes: Axes) -> None:
 
 def label_line_ends(axes: Axes, ends: Sequence[tuple[float | None, str, str]]) -> None:
     """Write each line's label beside its end, in its colour, without overlaps; a line without an end comes last."""
-    low, high = axes.get_ylim()
-    heights = [(-1.0 if end is None else (end - low) / (high - low), label, colour) for end, label, colour in ends]
+    heights = [(-1.0 if end is None else _height(axes, end), label, colour) for end, label, colour in ends]
     previous = 1.0 + _LINE_HEIGHT
     for height, label, colour in sorted(heights, reverse=True):
         previous = min(height, previous - _LINE_HEIGHT) if height >= 0 else previous - _LINE_HEIGHT
@@ -41,8 +40,14 @@ def label_line_ends(axes: Axes, ends: Sequence[tuple[float | None, str, str]]) -
         )
 
 
+def _height(axes: Axes, value: float) -> float:
+    """Return how far up a value is, as a share of the axis, whatever its scale."""
+    place = axes.transData.transform((axes.get_xlim()[1], value))
+    return float(axes.transAxes.inverted().transform(place)[1])
+
+
 def save(figure: Figure, file: Path) -> None:
     """Write a picture, whole or not at all."""
     stream = io.BytesIO()
     figure.savefig(stream, dpi=160, format="png")
-    write_atomically(file, stream.getvalue())
+    write_result(file, stream.getvalue())

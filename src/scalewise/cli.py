@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scalewise.errors import ExitCode, PeerLost, UserError
+from scalewise.errors import ExitCode, PeerLost, UserError, nearest
 
 app = typer.Typer(
     help="Train neural networks faster by scaling out, without losing model quality.",
@@ -73,7 +73,7 @@ def compare(
 ) -> None:
     """Train by several large-batch recipes and compare them with a small-batch baseline."""
     from scalewise.compare.compare import compare as compare_as_asked
-    from scalewise.compare.table import print_table
+    from scalewise.compare.table import comparison_table
     from scalewise.compare.trials import CompareRequest
 
     names = [name.strip() for name in recipes.split(",")]
@@ -84,9 +84,71 @@ def compare(
     if comparison.rows and as_json:
         print(json.dumps(comparison.content(), indent=2))
     elif comparison.rows:
-        print_table(comparison)
+        _print(comparison_table(comparison))
         print(f"picture and results in {out}")
     raise typer.Exit(comparison.exit_code)
+
+
+@app.command()
+def bench(
+    workload: Annotated[str | None, typer.Argument(help="dataset/model, or path/to/file.py:MyWorkload")] = None,
+    workers: Annotated[str, typer.Option(help="numbers of workers, by commas; under a launcher, its own")] = "1,2",
+    microbatch: Annotated[str, typer.Option(help="microbatches, by commas")] = "64",
+    scaling: Annotated[str, typer.Option(help="weak keeps the batch per worker, strong the global batch")] = "weak",
+    seconds: Annotated[float, typer.Option(help="how long each point is measured at most")] = 20.0,
+    synthetic: Annotated[
+        bool, typer.Option("--synthetic", help="one microbatch again and again: no data cost")
+    ] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="also record a few steps as a Chrome trace")] = False,
+    cluster: Annotated[str, typer.Option(help="what throughput.csv calls this cluster")] = "local",
+    set_: Annotated[list[str] | None, typer.Option("--set", help="override one setting")] = None,
+    from_: Annotated[Path | None, typer.Option("--from", help="show this throughput.csv instead of measuring")] = None,
+    out: Annotated[Path, typer.Option(help="folder of the results")] = Path("runs/bench"),
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+    group_result: Annotated[Path | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Measure seconds per step against workers and batch, and where the time goes."""
+    from scalewise.cluster.world import World, wait_without_spinning
+
+    if World.from_environment().launched:
+        wait_without_spinning()
+    from scalewise.bench.bench import bench as bench_as_asked
+    from scalewise.bench.bench import bench_from
+    from scalewise.bench.points import BenchRequest, whole_numbers
+
+    weak = _one_of("--scaling", scaling, ("weak", "strong")) == "weak"
+    if from_ is not None:
+        ended: Any = bench_from(from_, weak, out)
+    elif workload is None:
+        raise UserError("bench needs a workload, or --from with a throughput.csv")
+    else:
+        request = BenchRequest(
+            workload=workload,
+            workers=whole_numbers("--workers", workers),
+            microbatches=whole_numbers("--microbatch", microbatch),
+            weak=weak,
+            seconds=seconds,
+            overrides=set_ or [],
+            cluster=cluster,
+            synthetic=synthetic,
+            trace=trace,
+            out=out,
+        )
+        ended = bench_as_asked(request, group_result)
+    if ended is None:
+        return
+    if ended.series and as_json:
+        print(json.dumps(ended.content(), indent=2))
+    elif ended.series:
+        from scalewise.bench.table import breakdown_table, speed_table
+
+        _print(speed_table(ended.series))
+        if ended.outcomes:
+            _print(breakdown_table(ended.outcomes))
+        for outcome in ended.outcomes:
+            print(f"{outcome.throughput.workers} x {outcome.throughput.microbatch}: {outcome.verdict}")
+        print(f"results in {out}")
+    raise typer.Exit(ended.exit_code)
 
 
 @app.command()
@@ -130,13 +192,24 @@ def _summary(metadata: dict[str, Any], folder: Path) -> str:
     )
 
 
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise UserError(f"{option} {value!r} is not one of {', '.join(known)}{nearest(value, known)}")
+    return value
+
+
 def _print_table(rows: list[dict[str, str]]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(*rows[0], box=None, header_style="bold", pad_edge=False)
     for row in rows:
         table.add_row(*row.values())
+    _print(table)
+
+
+def _print(table: Any) -> None:
+    from rich.console import Console
+
     # A pipe has no width of its own: whoever reads it wants whole words.
     Console(width=None if sys.stdout.isatty() else 200).print(table)
 

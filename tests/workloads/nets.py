@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -131,6 +132,15 @@ class Overflowing(Mischief):
     def summed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
         loss = super().summed_loss(outputs, targets, label_smoothing)
         return cast(Tensor, Overflow.apply(loss)) if self._overflows else loss  # type: ignore[no-untyped-call]
+
+
+class Slow(Dropout):
+    """One worker that takes longer than the others."""
+
+    def summed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
+        if os.environ.get("RANK") == os.environ["SCALEWISE_TEST_SLOW_RANK"]:
+            time.sleep(0.02)
+        return super().summed_loss(outputs, targets, label_smoothing)
 
 
 class OwnBuffer(Digits):

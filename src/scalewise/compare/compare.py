@@ -16,7 +16,7 @@ from scalewise.compare.results import Curve, Quality, Row, against_baseline, mak
 from scalewise.compare.trials import CompareRequest, Condition, Trial, conditions, trials
 from scalewise.config import to_yaml
 from scalewise.errors import ConfigError, ExitCode
-from scalewise.record.atomic import write_atomically
+from scalewise.record.atomic import write_result
 from scalewise.train import TrainRequest, train
 from scalewise.workloads.door import find_workload
 
@@ -61,8 +61,7 @@ def compare(request: CompareRequest) -> Comparison:
 def _train(trial: Trial, workers: int) -> ExitCode:
     if trial.folder.finished():
         return ExitCode.COMPLETE
-    trial.recipe_file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(trial.recipe_file, to_yaml(trial.config).encode())
+    write_result(trial.recipe_file, to_yaml(trial.config).encode())
     with handlers_kept():
         ended = train(
             TrainRequest(
@@ -86,7 +85,7 @@ def _compared(request: CompareRequest, everything: list[Trial]) -> Comparison:
     rows = [make_row(condition, found, quality) for condition, found in curves.items()]
     comparison = Comparison(ExitCode.COMPLETE, quality, rows)
     content = {"workload": request.workload, "epochs": request.epochs, "seeds": request.seeds, **comparison.content()}
-    write_atomically(request.out / "compare.json", json.dumps(content, indent=2).encode() + b"\n")
+    write_result(request.out / "compare.json", json.dumps(content, indent=2).encode() + b"\n")
     title = f"{request.workload}: recipes at batch {request.global_batch:,} against batch {request.baseline_batch:,}"
     draw_curves(request.out / "compare.png", title, curves, quality)
     return comparison

@@ -1,24 +1,20 @@
 """The table of a comparison, for the terminal."""
 
-import sys
-
-from rich.console import Console
 from rich.table import Table
 
 from scalewise.compare.compare import Comparison
 from scalewise.compare.results import Row, Summary, against_baseline
 
 
-def print_table(comparison: Comparison) -> None:
-    """Print one row per condition."""
+def comparison_table(comparison: Comparison) -> Table:
+    """Make a table of one row per condition."""
     assert comparison.quality is not None
     table = Table(box=None, header_style="bold", pad_edge=False, title=comparison.quality.label, title_justify="left")
     for name in ("recipe", "batch", "final", "best", "against baseline", "diverged", "examples/s"):
         table.add_column(name, justify="left" if name == "recipe" else "right")
     for row in comparison.rows:
         table.add_row(*_cells(row, comparison.rows))
-    # A pipe has no width of its own: whoever reads it wants whole words.
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
+    return table
 
 
 def _cells(row: Row, rows: list[Row]) -> list[str]:

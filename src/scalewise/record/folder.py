@@ -12,7 +12,7 @@ from torch import Tensor
 
 from scalewise.config import Config, model_decisions, read_config, to_yaml
 from scalewise.errors import FolderError
-from scalewise.record.atomic import write_atomically
+from scalewise.record.atomic import told, write_atomically
 from scalewise.record.checkpoints import Checkpoints, SavedState, pack
 from scalewise.record.lock import acquire
 from scalewise.record.measurements import Measurements
@@ -53,7 +53,7 @@ class RunFolder:
     @contextmanager
     def claimed(self) -> Iterator[None]:
         """Be the only writer for the length of a `with` block."""
-        with _told(self.path):
+        with told(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             lock = acquire(self.path / ".lock")
         with lock:
@@ -100,7 +100,7 @@ class RunFolder:
 
     def write_measurement(self, step: int, metrics: Mapping[str, float]) -> None:
         """Add one evaluation."""
-        with _told(self.path):
+        with told(self.path):
             self._measurements.append(step, metrics)
 
     def measurements(self) -> list[tuple[int, dict[str, float]]]:
@@ -109,7 +109,7 @@ class RunFolder:
 
     def save_checkpoint(self, step: int, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int) -> None:
         """Write a checkpoint; keep so many."""
-        with _told(self.path):
+        with told(self.path):
             self._checkpoints.save(step, tensors, numbers, keep)
 
     def latest_checkpoint(self, say: Callable[[str], None]) -> SavedState | None:
@@ -118,7 +118,7 @@ class RunFolder:
 
     def keep_measurements_until(self, step: int) -> tuple[int, dict[str, float]] | None:
         """Forget evaluations after a step; return the last one that is left."""
-        with _told(self.path):
+        with told(self.path):
             return self._measurements.keep_until(step)
 
     def write_model(self, tensors: Mapping[str, Tensor]) -> None:
@@ -130,19 +130,8 @@ class RunFolder:
         self._write(self.path / "model_plain.safetensors", pack(tensors))
 
     def _write(self, file: Path, content: bytes) -> None:
-        with _told(self.path):
+        with told(self.path):
             write_atomically(file, content)
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Say in one sentence that a folder cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise FolderError(
-            f"cannot write {error.filename or path}: {error.strerror}; mend that, and the same command goes on"
-        ) from None
 
 
 def move_aside(path: Path) -> Path | None:

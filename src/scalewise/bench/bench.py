@@ -1,0 +1,148 @@
+"""The bench from its points to its table, chart and files."""
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from scalewise.bench.chart import draw_speedup
+from scalewise.bench.group import GroupResult, as_json, measure_group
+from scalewise.bench.measure import Measured
+from scalewise.bench.points import BenchRequest, Point, points
+from scalewise.bench.throughput import Series, Throughput, read_throughput, series, write_throughput
+from scalewise.bench.verdict import verdict
+from scalewise.cluster.launch import launch_local
+from scalewise.cluster.world import World
+from scalewise.errors import ConfigError, ExitCode
+from scalewise.record.atomic import write_result
+from scalewise.workloads.door import find_workload
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One measured point with its verdict."""
+
+    throughput: Throughput
+    measured: Measured
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How a bench ended."""
+
+    exit_code: ExitCode
+    series: list[Series]
+    outcomes: list[Outcome]
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "points": [
+                {**asdict(point), "speedup": line.speedup(point), "efficiency": line.efficiency(point)}
+                for line in self.series
+                for point in line.points
+            ],
+            "breakdown": [
+                {**asdict(outcome.throughput), "phases": outcome.measured.phases, "verdict": outcome.verdict}
+                for outcome in self.outcomes
+            ],
+        }
+
+
+def bench(request: BenchRequest, group_result: Path | None) -> Bench | None:
+    """Measure as asked; None in a worker whose chief, or starter, has the result."""
+    if request.seconds <= 0:
+        raise ConfigError(f"--seconds {request.seconds:g}: it should be more than 0")
+    world = World.from_environment()
+    workload = find_workload(request.workload)
+    everything = points(request, workload)
+    if world.launched:
+        _check_world(request, world)
+        result = measure_group(request, everything, workload, world)
+        if world.chief and group_result is not None:
+            write_result(group_result, as_json.dump_json(result))
+        return _ended(request, _outcomes(request, everything, result)) if world.chief and group_result is None else None
+    outcomes: list[Outcome] = []
+    console = Console(stderr=True)
+    for workers in request.workers:
+        group = [point for point in everything if point.workers == workers]
+        console.print(f"measuring {', '.join(point.name for point in group)}", highlight=False)
+        found = _launch(request, group)
+        if not isinstance(found, GroupResult):
+            return Bench(found, [], [])
+        outcomes += _outcomes(request, group, found)
+    return _ended(request, outcomes)
+
+
+def bench_from(file: Path, weak: bool, out: Path) -> Bench:
+    """Show what was measured elsewhere."""
+    lines = series(read_throughput(file), weak)
+    draw_speedup(out / "speedup.png", lines)
+    return Bench(ExitCode.COMPLETE, lines, [])
+
+
+def _check_world(request: BenchRequest, world: World) -> None:
+    if list(request.workers) != [world.workers]:
+        asked = ",".join(map(str, request.workers))
+        raise ConfigError(f"--workers {asked} was asked for, but the launcher started {world.workers}")
+
+
+def _launch(request: BenchRequest, group: Sequence[Point]) -> GroupResult | ExitCode:
+    """Measure in local workers of their own."""
+    with tempfile.TemporaryDirectory(prefix="scalewise-bench-") as folder:
+        file = Path(folder) / "result.json"
+        config = group[0].config
+        config = config.model_copy(update={"cluster": config.cluster.model_copy(update={"max_restarts": 0})})
+        exit_code = launch_local(_arguments(request, group, file), config, Console(stderr=True).print)
+        if file.exists():
+            return as_json.validate_json(file.read_bytes())
+    return exit_code or ExitCode.STOPPED
+
+
+def _arguments(request: BenchRequest, group: Sequence[Point], file: Path) -> list[str]:
+    """Return the command for each worker: this one, for one number of workers."""
+    config = group[0].config
+    settings = [*request.overrides, f"cluster.threads_per_worker={config.cluster.threads_per_worker}"]
+    return [
+        *("bench", request.workload, "--workers", str(group[0].workers), "--out", str(request.out)),
+        *("--microbatch", ",".join(map(str, request.microbatches)), "--seconds", str(request.seconds)),
+        *("--scaling", "weak" if request.weak else "strong", "--group-result", str(file)),
+        *(["--synthetic"] if request.synthetic else []),
+        *(["--trace"] if request.trace else []),
+        *(word for setting in settings for word in ("--set", setting)),
+    ]
+
+
+def _outcomes(request: BenchRequest, group: Sequence[Point], result: GroupResult) -> list[Outcome]:
+    return [
+        Outcome(_throughput(request, point, result, measured), measured, verdict(measured.phases)[1])
+        for point, measured in zip(group, result.measured, strict=True)
+    ]
+
+
+def _throughput(request: BenchRequest, point: Point, result: GroupResult, measured: Measured) -> Throughput:
+    recipe, seconds = point.config.recipe, measured.step_seconds
+    return Throughput(
+        cluster=request.cluster,
+        workers=point.workers,
+        global_batch=recipe.global_batch,
+        step_seconds=seconds.value,
+        low=seconds.low,
+        high=seconds.high,
+        workers_per_node=result.workers_per_node,
+        microbatch=int(recipe.microbatch),
+    )
+
+
+def _ended(request: BenchRequest, outcomes: list[Outcome]) -> Bench:
+    found = [outcome.throughput for outcome in outcomes]
+    ended = Bench(ExitCode.COMPLETE, series(found, request.weak), outcomes)
+    write_throughput(request.out / "throughput.csv", found)
+    write_result(request.out / "bench.json", json.dumps(ended.content(), indent=2).encode() + b"\n")
+    draw_speedup(request.out / "speedup.png", ended.series)
+    return ended

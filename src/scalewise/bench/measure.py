@@ -1,0 +1,113 @@
+"""Measures one point, workers and batch, in every worker of its group."""
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from scalewise.bench.medians import Median, median
+from scalewise.bench.phases import Phase, seconds_by_phase, without_barrier
+from scalewise.bench.points import BenchRequest, Point
+from scalewise.build import build_loop
+from scalewise.cluster.collectives import gather_values
+from scalewise.cluster.world import World
+from scalewise.data.splits import Split
+from scalewise.loop.feed import Feed
+from scalewise.loop.step import Parts, Votes, take_step
+from scalewise.workloads import Workload
+
+_WARM_UP_STEPS = 3
+_ROUNDS = 25
+_LEAST_ROUNDS = 10
+_NARROW = 0.02
+_PHASE_SHARE = 0.25
+_TRACED_STEPS = 3
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The speed of one point."""
+
+    step_seconds: Median
+    rounds: int
+    phases: list[dict[Phase, float]]
+    """For each worker, the seconds per step in each phase."""
+    summed_values: int
+    """How many numbers the workers add up in a step."""
+
+
+@dataclass(frozen=True)
+class SyntheticFeed(Feed):
+    """The same examples in every microbatch: what is left of a step when data costs nothing."""
+
+    def microbatch(self, step: int, index: int) -> Split:
+        """Return the first examples."""
+        return self.examples.part(0, self.batch.size(index))
+
+
+class Rounds:
+    """Times rounds of steps until the median is well known or the time is up; only the chief decides that."""
+
+    def __init__(self, seconds: float, steps_per_round: int, chief: bool) -> None:
+        self._steps_per_round, self._chief, self._taken = steps_per_round, chief, 0
+        self._round_began = time.perf_counter()
+        self._deadline = self._round_began + seconds
+        self.samples: list[float] = []
+
+    def took_step(self) -> None:
+        """Count a step; the last one of a round makes a sample."""
+        self._taken += 1
+        if self._taken % self._steps_per_round == 0:
+            now = time.perf_counter()
+            self.samples.append((now - self._round_began) / self._steps_per_round)
+            self._round_began = now
+
+    def votes(self) -> Votes:
+        """Vote for the end when enough is known."""
+        return Votes(out_of_time=self._chief and bool(self.samples) and (self._known() or self._over()))
+
+    def _known(self) -> bool:
+        return len(self.samples) >= _LEAST_ROUNDS and median(self.samples).width < _NARROW
+
+    def _over(self) -> bool:
+        return time.perf_counter() > self._deadline
+
+
+def measure(request: BenchRequest, point: Point, workload: Workload, world: World, device: torch.device) -> Measured:
+    """Measure the throughput, then, in steps of their own, where the time goes."""
+    parts = build_loop(point.config, workload, world, device, lambda: False).parts
+    if request.synthetic:
+        fields = {field.name: getattr(parts.feed, field.name) for field in dataclasses.fields(parts.feed)}
+        parts = dataclasses.replace(parts, feed=SyntheticFeed(**fields))
+    step_seconds = _warm_up(parts)
+    steps_per_round = max(1, round(request.seconds / _ROUNDS / step_seconds))
+    rounds = Rounds(request.seconds * (1 - _PHASE_SHARE), steps_per_round, world.chief)
+    ended = False
+    while not ended:
+        ended = take_step(parts, rounds.votes).votes.out_of_time
+        rounds.took_step()
+    phase_steps = max(2, round(request.seconds * _PHASE_SHARE / step_seconds))
+    phases = without_barrier(gather_values(seconds_by_phase(parts, phase_steps)))
+    if request.trace:
+        _trace(parts, request.out / f"trace-{point.workers}-{point.config.recipe.microbatch}-worker{world.rank}.json")
+    return Measured(median(rounds.samples), len(rounds.samples), phases, len(parts.total.vector))
+
+
+def _warm_up(parts: Parts) -> float:
+    """Take the first steps, which are slow; return how long a step takes, the same on every worker."""
+    for _ in range(_WARM_UP_STEPS):
+        started = time.perf_counter()
+        take_step(parts, Votes)
+        seconds = time.perf_counter() - started
+    return float(max(gather_values(seconds)))
+
+
+def _trace(parts: Parts, file: Path) -> None:
+    """Record a few steps for chrome://tracing or Perfetto."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with torch.profiler.profile() as profiler:
+        for _ in range(_TRACED_STEPS):
+            take_step(parts, Votes)
+    profiler.export_chrome_trace(str(file))

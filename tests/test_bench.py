@@ -1,0 +1,134 @@
+"""The bench: speeds with intervals, where the time goes, and figures measured elsewhere."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from processes import NETS, ROOT, Finished, group, scalewise
+from scalewise.bench.medians import median
+from scalewise.bench.phases import Phase
+from scalewise.bench.throughput import read_throughput, series
+from scalewise.bench.verdict import Verdict, verdict
+
+P100 = ROOT / "examples" / "p100_throughput.csv"
+DIGITS = "digits/fc_64_64"
+
+
+def test_the_published_speedups_come_out(tmp_path: Path) -> None:
+    ended = group(1, "bench", "--from", P100, "--out", tmp_path, "--json")
+    assert ended.exit_code == 0, ended.output
+    points = json.loads(ended.output)["points"]
+    at_32 = [round(point["speedup"], 1) for point in points if point["workers"] == 32]
+    assert at_32 == [22.7, 26.5, 26.7, 27.5, 29.4]
+    with Image.open(tmp_path / "speedup.png") as picture:
+        assert picture.width > 1000
+
+
+def test_two_workers_are_measured_with_an_interval(tmp_path: Path) -> None:
+    ended = scalewise("bench", DIGITS, "--microbatch", "16,64", "--seconds", 1, "--out", tmp_path)
+    assert ended.exit_code == 0, ended.output
+    points = read_throughput(tmp_path / "throughput.csv")
+    assert [(point.workers, point.global_batch) for point in points] == [(1, 16), (1, 64), (2, 32), (2, 128)]
+    for point in points:
+        assert point.low is not None and point.high is not None
+        assert 0 < point.low <= point.step_seconds <= point.high
+    breakdown = json.loads((tmp_path / "bench.json").read_text())["breakdown"]
+    assert [len(point["phases"]) for point in breakdown] == [1, 1, 2, 2]
+    assert all(point["verdict"].split(":")[0] in set(Verdict) for point in breakdown)
+    assert "speedup" in ended.output and "verdict" not in ended.output
+
+
+def test_strong_scaling_keeps_the_global_batch(tmp_path: Path) -> None:
+    arguments = ("--scaling", "strong", "--microbatch", "16", "--seconds", 0.5, "--out", tmp_path)
+    ended = scalewise("bench", DIGITS, *arguments, "--set", "recipe.global_batch=96", "--synthetic", "--trace")
+    assert ended.exit_code == 0, ended.output
+    points = read_throughput(tmp_path / "throughput.csv")
+    assert [(point.workers, point.global_batch) for point in points] == [(1, 96), (2, 96)]
+    assert [line.name for line in series(points, weak=False)] == ["local, 96 in all"]
+    trace = json.loads((tmp_path / "trace-2-16-worker1.json").read_text())
+    assert trace["traceEvents"]
+
+
+def test_under_a_launcher_its_workers_are_measured(tmp_path: Path) -> None:
+    ended = group(2, "bench", f"{NETS}:BatchNorm", "--workers", 2, "--seconds", 0.5, "--out", tmp_path)
+    assert ended.exit_code == 0, ended.output
+    assert [point.workers for point in read_throughput(tmp_path / "throughput.csv")] == [2]
+
+
+def test_a_straggler_is_found(tmp_path: Path) -> None:
+    env = {"SCALEWISE_TEST_SLOW_RANK": "1"}
+    ended = group(2, "bench", f"{NETS}:Slow", "--workers", 2, "--seconds", 1, "--out", tmp_path, env=env)
+    assert ended.exit_code == 0, ended.output
+    (point,) = json.loads((tmp_path / "bench.json").read_text())["breakdown"]
+    assert point["verdict"].startswith("straggler: ") and "for worker 1" in point["verdict"]
+
+
+def phases(data: float, compute: float, waiting: float, synchronisation: float) -> dict[Phase, float]:
+    return {
+        Phase.DATA: data,
+        Phase.COMPUTE: compute,
+        Phase.WAITING: waiting,
+        Phase.SYNCHRONISATION: synchronisation,
+        Phase.UPDATE: 0.02,
+    }
+
+
+@pytest.mark.parametrize(
+    ("workers", "expected"),
+    [
+        ([phases(0.02, 0.9, 0.0, 0.0)], Verdict.COMPUTE),
+        ([phases(0.5, 0.5, 0.0, 0.0)], Verdict.INPUT),
+        ([phases(0.02, 0.5, 0.0, 0.5)] * 2, Verdict.SYNCHRONISATION),
+        ([phases(0.02, 0.5, 0.4, 0.1), phases(0.02, 0.9, 0.0, 0.1)], Verdict.STRAGGLER),
+        ([phases(0.02, 0.5, 0.4, 0.1), phases(0.5, 0.42, 0.0, 0.1)], Verdict.INPUT),
+        ([phases(0.02, 0.85, 0.05, 0.1), phases(0.02, 0.9, 0.0, 0.1)], Verdict.COMPUTE),
+    ],
+)
+def test_verdicts(workers: list[dict[Phase, float]], expected: Verdict) -> None:
+    assert verdict(workers)[0] is expected
+
+
+def test_the_interval_of_a_median_narrows_with_more_samples() -> None:
+    few, many = (median([float(value % 10) for value in range(count)]) for count in (10, 1000))
+    assert few.low < many.low <= many.value <= many.high < few.high
+
+
+def refused(ended: Finished, words: str) -> None:
+    assert ended.exit_code == 2, ended.output
+    assert ended.output.startswith("scalewise: ") and ended.output.count("\n") == 1, ended.output
+    assert words in ended.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([DIGITS, "--seconds", "0"], "--seconds 0: it should be more than 0"),
+        ([DIGITS, "--workers", "1,0"], "--workers '1,0' should be different positive whole numbers"),
+        ([DIGITS, "--workers", "2,2"], "different positive"),
+        ([DIGITS, "--scaling", "week"], "did you mean 'weak'"),
+        ([DIGITS, "--scaling", "strong", "--workers", "1,8", "--microbatch", "16"], "cannot feed 8 workers"),
+        (["--from", "no/such.csv"], "cannot read no/such.csv"),
+        ([], "bench needs a workload"),
+    ],
+)
+def test_mistakes(arguments: list[str], words: str, tmp_path: Path) -> None:
+    refused(group(1, "bench", *arguments, "--out", tmp_path / "out"), words)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("cluster,workers,global_batch\na,1,8\n", "has no column 'step_seconds'"),
+        ("cluster,workers,global_batch,step_seconds\na,1,8,-0.5\n", "line 2: step_seconds=-0.5 should be a positive"),
+        ("cluster,workers,global_batch,step_seconds\na,1,8,\n", "line 2: step_seconds='' is not a number"),
+        ("cluster,workers,global_batch,step_seconds\na,1.5,8,1\n", "workers=1.5 should be a positive whole number"),
+        ("cluster,workers,global_batch,step_seconds\n", "has no rows"),
+    ],
+)
+def test_a_bad_file_is_refused_and_nothing_is_written(content: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text(content)
+    refused(group(1, "bench", "--from", tmp_path / "bad.csv", "--out", tmp_path / "out"), words)
+    assert not (tmp_path / "out").exists()
