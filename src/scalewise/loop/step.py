@@ -18,7 +18,7 @@ from scalewise.loop.state import TrainingState
 from scalewise.loop.total import Total
 from scalewise.recipe.batch_norm import Moments
 from scalewise.recipe.gradients import Gradients
-from scalewise.recipe.precision import in_precision
+from scalewise.recipe.precision import put_through
 from scalewise.recipe.schedules import Schedule
 
 
@@ -87,10 +87,9 @@ def _gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     examples = parts.feed.microbatch(state.step, microbatch)
     if parts.moments is not None:
         parts.moments.clear()
-    with in_precision(parts.precision, examples.inputs.device):
-        outputs = state.model(examples.inputs)
+    outputs = put_through(state.model, examples.inputs, parts.precision)
     # Each example weighs 1 / global batch, whatever its microbatch: the last microbatch may be smaller.
-    loss = parts.loss(outputs.float(), examples.targets) / parts.feed.batch.examples
+    loss = parts.loss(outputs, examples.targets) / parts.feed.batch.examples
     scaled = loss if state.loss_scale is None else loss * state.loss_scale.value
     gradients = torch.autograd.grad(scaled, state.weights.parameters, materialize_grads=True)
     moments = parts.moments.sums if parts.moments is not None else _NO_MOMENTS

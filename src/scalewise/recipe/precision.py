@@ -6,10 +6,11 @@ are taken, and the gradients are divided by it before anything else is done with
 the step is skipped: nothing moves, and a dynamic scale is halved.
 """
 
-import contextlib
-from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_map_only
 
 from scalewise.config import AUTO, Recipe
 from scalewise.errors import ConfigError
@@ -70,8 +71,10 @@ def make_loss_scale(recipe: Recipe) -> LossScale | None:
     return LossScale(float(recipe.loss_scale), dynamic=False)
 
 
-def in_precision(precision: str, device: torch.device) -> AbstractContextManager[None]:
-    """Let a network compute in a precision for the length of a `with` block."""
+def put_through(model: nn.Module, inputs: Tensor, precision: str) -> Any:
+    """Put inputs through a network that computes in a precision; whatever it puts out is fp32."""
     if precision == "fp32":
-        return contextlib.nullcontext()
-    return torch.autocast(device.type, dtype=DTYPES[precision])
+        return model(inputs)
+    with torch.autocast(inputs.device.type, dtype=DTYPES[precision]):
+        outputs = model(inputs)
+    return tree_map_only(Tensor, Tensor.float, outputs)
