@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data bench-peers bench-scaling bench-recipes bench-targets pictures clean
+.PHONY: demo test check data bench-peers bench-scaling bench-recipes bench-targets convergence pictures clean
 
 demo: $(VENV)/.installed  ## train digits/fc_64_64 on 2 workers to its target
 	$(BIN)/scalewise train digits/fc_64_64 --workers 2 --out runs/demo --fresh
@@ -34,6 +34,12 @@ bench-recipes: $(VENV)/.installed-dev data  ## what each piece of a recipe costs
 
 bench-targets: $(VENV)/.installed-dev data  ## every built-in workload by its default recipe, to its target: hours
 	$(BIN)/python benchmarks/targets.py
+
+convergence: $(VENV)/.installed-dev data  ## which recipes bring the accuracy back at eight times the batch: an hour
+	$(BIN)/scalewise compare cifar_10/plain_cnn --out runs/convergence --epochs 12 --seeds 3 \
+	  --baseline-batch 512 --global-batch 4096 --set recipe.microbatch=512 \
+	  --recipes naive,linear,linear+warmup,naive@cifar_10/plain_cnn_bn,lars,lamb,lamb@cifar_10/plain_cnn_bn
+	$(BIN)/python docs/make_convergence.py runs/convergence
 
 pictures: $(VENV)/.installed-dev data  ## the pictures in the docs
 	$(BIN)/python docs/make_schedule_picture.py

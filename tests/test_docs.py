@@ -52,7 +52,7 @@ def test_named_commands_exist() -> None:
         if program == "make":
             assert command in targets, f"{page}: {line}"
             continue
-        assert command in ("train", "compare", "workloads", "data"), f"{page}: {line}"
+        assert command in ("train", "compare", "bench", "workloads", "data"), f"{page}: {line}"
         for override in (value for name, value in itertools.pairwise(arguments) if name == "--set"):
             assert_setting_exists(override.partition("=")[0], f"{page}: {line}")
 
