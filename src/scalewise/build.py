@@ -121,7 +121,7 @@ def _make_total(config: Config, layout: Layout, weights: FlatWeights, batch: Bat
     length = layout.offsets[-1]
     if config.cluster.wire != "fp32" and world.workers > 1:
         return RunningTotal(layout, NarrowSum(length, len(weights.vector), DTYPES[config.cluster.wire], device))
-    return RunningTotal(layout, make_worker_sum(length, device, world))
+    return RunningTotal(layout, make_worker_sum(length, device, world, config.cluster.timeout_seconds))
 
 
 def _make_average(recipe: Recipe, weights: FlatWeights, moments: Moments | None, train_examples: int) -> Average | None:

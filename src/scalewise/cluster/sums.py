@@ -8,11 +8,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from scalewise.cluster.collectives import broadcast_from_chief, sum_over_workers, wait_for_all
+from scalewise.cluster.collectives import broadcast_from_chief, sum_over_workers
+from scalewise.cluster.meeting import Meeting, make_pipes
 from scalewise.cluster.world import World
-
-# Below this a message is faster than two barriers.
-_LEAST_SHARED_BYTES = 1 << 20
 
 
 class WorkerSum(ABC):
@@ -60,39 +58,40 @@ class SharedSum(WorkerSum):
     Each worker adds up one slice of all workers' vectors, in the order of workers.
     """
 
-    def __init__(self, vectors: list[Tensor], total: Tensor, world: World) -> None:
+    def __init__(self, vectors: list[Tensor], total: Tensor, world: World, meeting: Meeting) -> None:
+        self._meeting = meeting
         slice_length = -(-len(total) // world.workers)
         part = slice(world.rank * slice_length, (world.rank + 1) * slice_length)
         self._parts, self._total_part = [vector[part] for vector in vectors], total[part]
         self.own, self.total = vectors[world.rank], total
 
     def add_up(self) -> None:
-        """Add up this worker's slice between two barriers: after all have written, before any reads."""
-        wait_for_all()
+        """Add up this worker's slice between two meetings: after all have written, before any reads."""
+        self._meeting.wait_for_all()
         first, second, *others = self._parts
         torch.add(first, second, out=self._total_part)
         for other in others:
             self._total_part.add_(other)
-        wait_for_all()
+        self._meeting.wait_for_all()
 
 
-def make_worker_sum(length: int, device: torch.device, world: World) -> WorkerSum:
+def make_worker_sum(length: int, device: torch.device, world: World, timeout_seconds: float) -> WorkerSum:
     """Choose the fastest way to add up vectors of one length."""
     on_one_machine = world.workers > 1 and world.local_workers == world.workers
-    if not on_one_machine or device.type != "cpu" or 4 * length < _LEAST_SHARED_BYTES:
+    if not on_one_machine or device.type != "cpu":
         return MessageSum(length, device)
     names = [*map(str, range(world.workers)), "total"]
-    folder = broadcast_from_chief(_make_files(names, 4 * length) if world.chief else None)
+    folder = broadcast_from_chief(_make_files(names, 4 * length, world) if world.chief else None)
     if folder is None:
         return MessageSum(length, device)
     *vectors, total = (torch.from_file(f"{folder}/{name}", shared=True, size=length) for name in names)
-    wait_for_all()
+    meeting = Meeting.open(Path(folder), world, timeout_seconds)
     if world.chief:
         _remove_names(Path(folder))
-    return SharedSum(vectors, total, world)
+    return SharedSum(vectors, total, world, meeting)
 
 
-def _make_files(names: list[str], size: int) -> str | None:
+def _make_files(names: list[str], size: int, world: World) -> str | None:
     """Make files in memory for all workers; None where there is not enough of it, as in a small container."""
     memory = Path("/dev/shm")
     folder = tempfile.mkdtemp(prefix="scalewise-", dir=memory if memory.is_dir() else None)
@@ -100,6 +99,7 @@ def _make_files(names: list[str], size: int) -> str | None:
         for name in names:
             with Path(folder, name).open("wb") as file:
                 os.posix_fallocate(file.fileno(), 0, size)
+        make_pipes(Path(folder), world)
     except (OSError, AttributeError):  # macOS has no posix_fallocate
         _remove_names(Path(folder))
         return None
