@@ -1,5 +1,6 @@
 """Measures what each piece of a recipe costs per step, and LARS and LAMB beside torch's AdamW."""
 
+import functools
 import time
 from collections.abc import Callable
 from statistics import median
@@ -17,6 +18,7 @@ from scalewise.config import Recipe, load_config
 from scalewise.loop.step import Votes, take_step
 from scalewise.recipe.flat import flatten
 from scalewise.recipe.optimizers import make_optimizer
+from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
 from tables import optimizers_table, pieces_table, render_readme
 
@@ -63,7 +65,7 @@ def _pieces(rounds: int) -> list[dict[str, Any]]:
 
 def _step_seconds(settings: tuple[str, ...]) -> Callable[[], float]:
     """Build the loop of a piece and warm it up; return the measurement of its seconds per step."""
-    workload = find_workload(_WORKLOAD)
+    workload = _workload()
     shared = (f"recipe.global_batch={_GLOBAL_BATCH}", f"recipe.microbatch={_MICROBATCH}", "stop.target=null")
     config = resolved(load_config(_WORKLOAD, workload.defaults, None, [*shared, *settings]), workers=1)
     parts = build_loop(config, workload, World(), torch.device("cpu"), lambda: False).parts
@@ -76,6 +78,14 @@ def _step_seconds(settings: tuple[str, ...]) -> Callable[[], float]:
 
     measure()
     return measure
+
+
+@functools.cache
+def _workload() -> Workload:
+    """Return the workload with its data loaded once for all pieces."""
+    workload = find_workload(_WORKLOAD)
+    workload.data = functools.cache(workload.data)  # type: ignore[method-assign]
+    return workload
 
 
 def _optimizers(rounds: int) -> list[dict[str, Any]]:

@@ -34,7 +34,11 @@ def test_two_workers_are_measured_with_an_interval(tmp_path: Path) -> None:
     for point in points:
         assert point.low is not None and point.high is not None
         assert 0 < point.low <= point.step_seconds <= point.high
-    breakdown = json.loads((tmp_path / "bench.json").read_text())["breakdown"]
+    content = json.loads((tmp_path / "bench.json").read_text())
+    (network,) = content["network"]
+    assert network["workers"] == 2 and network["messages"][0]["size_bytes"] == 1000
+    assert "network between 2 workers: all-reduce latency" in ended.output
+    breakdown = content["breakdown"]
     assert [len(point["phases"]) for point in breakdown] == [1, 1, 2, 2]
     assert all(point["verdict"].split(":")[0] in set(Verdict) for point in breakdown)
     assert "speedup" in ended.output and "verdict" not in ended.output

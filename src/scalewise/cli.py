@@ -147,6 +147,8 @@ def bench(
             _print(breakdown_table(ended.outcomes))
         for outcome in ended.outcomes:
             print(f"{outcome.throughput.workers} x {outcome.throughput.microbatch}: {outcome.verdict}")
+        for count, network in ended.networks:
+            print(f"network between {count} workers: {network}")
         print(f"results in {out}")
     raise typer.Exit(ended.exit_code)
 

@@ -3,7 +3,7 @@
 import json
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from rich.console import Console
 from scalewise.bench.chart import draw_speedup
 from scalewise.bench.group import GroupResult, as_json, measure_group
 from scalewise.bench.measure import Measured
+from scalewise.bench.network import Network
 from scalewise.bench.points import BenchRequest, Point, points
 from scalewise.bench.throughput import Series, Throughput, read_throughput, series, write_throughput
 from scalewise.bench.verdict import verdict
@@ -38,6 +39,8 @@ class Bench:
     exit_code: ExitCode
     series: list[Series]
     outcomes: list[Outcome]
+    networks: list[tuple[int, Network]] = field(default_factory=list)
+    """Numbers of workers, each with the network between them."""
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -51,6 +54,7 @@ class Bench:
                 {**asdict(outcome.throughput), "phases": outcome.measured.phases, "verdict": outcome.verdict}
                 for outcome in self.outcomes
             ],
+            "network": [{"workers": workers, **asdict(network)} for workers, network in self.networks],
         }
 
 
@@ -66,8 +70,8 @@ def bench(request: BenchRequest, group_result: Path | None) -> Bench | None:
         result = measure_group(request, everything, workload, world)
         if world.chief and group_result is not None:
             write_result(group_result, as_json.dump_json(result))
-        return _ended(request, _outcomes(request, everything, result)) if world.chief and group_result is None else None
-    outcomes: list[Outcome] = []
+        return _ended(request, [(everything, result)]) if world.chief and group_result is None else None
+    groups: list[tuple[Sequence[Point], GroupResult]] = []
     console = Console(stderr=True)
     for workers in request.workers:
         group = [point for point in everything if point.workers == workers]
@@ -75,8 +79,8 @@ def bench(request: BenchRequest, group_result: Path | None) -> Bench | None:
         found = _launch(request, group)
         if not isinstance(found, GroupResult):
             return Bench(found, [], [])
-        outcomes += _outcomes(request, group, found)
-    return _ended(request, outcomes)
+        groups.append((group, found))
+    return _ended(request, groups)
 
 
 def bench_from(file: Path, weak: bool, out: Path) -> Bench:
@@ -139,9 +143,11 @@ def _throughput(request: BenchRequest, point: Point, result: GroupResult, measur
     )
 
 
-def _ended(request: BenchRequest, outcomes: list[Outcome]) -> Bench:
+def _ended(request: BenchRequest, groups: Sequence[tuple[Sequence[Point], GroupResult]]) -> Bench:
+    outcomes = [outcome for group, result in groups for outcome in _outcomes(request, group, result)]
+    networks = [(result.workers, result.network) for _, result in groups if result.network is not None]
     found = [outcome.throughput for outcome in outcomes]
-    ended = Bench(ExitCode.COMPLETE, series(found, request.weak), outcomes)
+    ended = Bench(ExitCode.COMPLETE, series(found, request.weak), outcomes, networks)
     write_throughput(request.out / "throughput.csv", found)
     write_result(request.out / "bench.json", json.dumps(ended.content(), indent=2).encode() + b"\n")
     draw_speedup(request.out / "speedup.png", ended.series)

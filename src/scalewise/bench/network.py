@@ -31,6 +31,12 @@ class Network:
     bytes_per_second: float | None
     """None where the messages were too small for their size to matter."""
 
+    def __str__(self) -> str:
+        speed = "" if self.bytes_per_second is None else f", {self.bytes_per_second / 1e6:,.0f} MB/s"
+        largest = self.messages[-1]
+        whole = f"{largest.size_bytes:,} bytes, a step's sum, take {1000 * largest.seconds:.2f} ms"
+        return f"all-reduce latency {1000 * self.latency_seconds:.2f} ms{speed}; {whole} by messages"
+
 
 def measure_network(largest_bytes: int, device: torch.device) -> Network:
     """Add up messages from a kilobyte to the size of the model's gradients, four times larger each time."""

@@ -29,10 +29,8 @@ class Measurements:
         """Read every whole row: its step and its metrics."""
         if not self.file.exists():
             return []
-        content = self.file.read_text()
-        header, *rows = list(csv.reader(io.StringIO(content[: content.rfind("\n") + 1]))) or [["step"]]
-        whole = (row for row in rows if len(row) == len(header))
-        return [(int(row[0]), dict(zip(header[1:], map(float, row[1:]), strict=True))) for row in whole]
+        header, *rows = _table(self.file.read_text())
+        return [_measurement(header, row) for row in rows if len(row) == len(header)]
 
     def keep_until(self, step: int) -> tuple[int, dict[str, float]] | None:
         """Drop rows after a step, and a last row that was cut short; return the last row that is left."""
@@ -40,13 +38,22 @@ class Measurements:
             return None
         content = self.file.read_text()
         whole = content[: content.rfind("\n") + 1]
-        header, *rows = list(csv.reader(io.StringIO(whole))) or [["step"]]
+        header, *rows = _table(content)
         kept = [row for row in rows if len(row) == len(header) and int(row[0]) <= step]
         if kept != rows or whole != content:
             write_atomically(self.file, _lines([header, *kept]))
         if not kept:
             return None
-        return int(kept[-1][0]), {name: float(value) for name, value in zip(header[1:], kept[-1][1:], strict=True)}
+        return _measurement(header, kept[-1])
+
+
+def _table(content: str) -> list[list[str]]:
+    """Read the header and the rows that end with their line."""
+    return list(csv.reader(io.StringIO(content[: content.rfind("\n") + 1]))) or [["step"]]
+
+
+def _measurement(header: list[str], row: list[str]) -> tuple[int, dict[str, float]]:
+    return int(row[0]), dict(zip(header[1:], map(float, row[1:]), strict=True))
 
 
 def _lines(rows: Sequence[Sequence[object]]) -> bytes:
