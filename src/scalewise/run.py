@@ -22,6 +22,7 @@ from scalewise.cluster.collectives import (
     make_deterministic,
     wait_for_all,
 )
+from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.signals import StopRequest
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import Config, model_decisions
@@ -50,6 +51,7 @@ def default_folder(config: Config) -> Path:
 
 def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode:
     """Train until the stopping rule or a signal ends it; the chief leaves the run folder."""
+    keep_freed_memory()
     torch.set_num_threads(threads_per_worker(config.cluster, config.recipe.exact, world.local_workers))
     device = choose_device(config.cluster.device, world)
     if config.recipe.exact:

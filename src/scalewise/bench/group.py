@@ -10,6 +10,7 @@ from scalewise.bench.measure import Measured, measure
 from scalewise.bench.network import Network, measure_network
 from scalewise.bench.points import BenchRequest, Point
 from scalewise.cluster.collectives import choose_device, joined
+from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.workloads import Workload
 
@@ -32,6 +33,7 @@ as_json: TypeAdapter[GroupResult] = TypeAdapter(GroupResult)
 def measure_group(request: BenchRequest, points: Sequence[Point], workload: Workload, world: World) -> GroupResult:
     """Measure one point after the other, and the network between the workers."""
     cluster = points[0].config.cluster
+    keep_freed_memory()
     torch.set_num_threads(threads_per_worker(cluster, False, world.local_workers))
     device = choose_device(cluster.device, world)
     with joined(world, device, cluster.timeout_seconds):
