@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from group import Group, take_steps_side_by_side
 from results import write_results
 from rounds import Figures, ratios, spread, take_turns
+from scalewise.cluster.world import usable_cores
 from tables import checkpoints_table, exact_table, render_readme, workers_table
 from training_command import TrainingCommand
 
@@ -28,10 +30,13 @@ class Case:
     microbatch: int | None = None
     """None: what scalewise chooses."""
 
+    def settings(self) -> tuple[str, ...]:
+        """Return the batch as settings."""
+        return (f"recipe.global_batch={self.global_batch}", f"recipe.microbatch={self.microbatch or 'auto'}")
+
     def command(self, workers: int, exact: bool, quick: bool) -> TrainingCommand:
         settings = (
-            f"recipe.global_batch={self.global_batch}",
-            f"recipe.microbatch={self.microbatch or 'auto'}",
+            *self.settings(),
             "stop.target=null",
             "stop.epochs=null",
             f"stop.steps={max(2, self.steps // 10) if quick else self.steps}",
@@ -42,7 +47,10 @@ class Case:
         return TrainingCommand(self.workload, settings, workers, exact)
 
 
-_WORKERS_CASE = Case(_CNN, global_batch=256, steps=60, microbatch=128)
+_WORKERS_CASES = (
+    (Case(_CNN, global_batch=256, steps=8, microbatch=128), 2),
+    (Case(_CNN, global_batch=256, steps=8, microbatch=64), 4),
+)
 _EXACT_CASES = (
     Case("digits/fc_64_64", global_batch=64, steps=3000),
     Case("fashion_mnist/fc_128_128_128", global_batch=256, steps=1000),
@@ -52,6 +60,7 @@ _EXACT_CASES = (
 
 def main(
     rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 7,
+    short_rounds: Annotated[int, typer.Option(min=1, help="the same for the workers, whose turns are short")] = 31,
     only: Annotated[str | None, typer.Option(help="one of workers, exact, checkpoints; the others keep theirs")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="few steps: prints its tables, leaves the results alone")
@@ -60,31 +69,45 @@ def main(
     """Measure in turns; write results/workers.json, exact.json and checkpoints.json, and the tables in README.md."""
     for name, (measure, table) in _PARTS.items():
         if only in (None, name):
-            rows = measure(rounds, quick)
+            taken = short_rounds if name == "workers" else rounds
+            rows = measure(taken, quick)
             print(table(rows), flush=True)
             if not quick:
-                write_results(name, {"rounds": rounds, "rows": rows})
+                write_results(name, {"rounds": taken, "rows": rows})
                 render_readme()
 
 
-def _two_workers(rounds: int, quick: bool) -> list[dict[str, Any]]:
-    case = _WORKERS_CASE
-    one, two = (case.command(workers, exact=False, quick=quick) for workers in (1, 2))
-    half = dataclasses.replace(case, global_batch=case.global_batch // 2).command(1, exact=False, quick=quick)
-    measures = {"1": one.step_seconds, "2": two.step_seconds, "apart": half.step_seconds_beside_itself}
+def _workers(rounds: int, quick: bool) -> list[dict[str, Any]]:
+    return [_workers_row(case, workers, rounds, quick) for case, workers in _WORKERS_CASES]
+
+
+def _workers_row(case: Case, workers: int, rounds: int, quick: bool) -> dict[str, Any]:
+    """Time short turns of a lone worker, of the group, and of as many lone workers as the machine has cores for."""
+    apart = min(workers, usable_cores())
+    one, many = (Group(case.workload, case.settings(), count) for count in (1, workers))
+    part = dataclasses.replace(case, global_batch=case.global_batch // apart)
+    lone = [Group(part.workload, part.settings(), 1) for _ in range(apart)]
+    steps = 2 if quick else case.steps
+    measures = {
+        "one": lambda: one.take_steps(steps),
+        "many": lambda: many.take_steps(steps),
+        "apart": lambda: take_steps_side_by_side(lone, steps),
+    }
     seconds = take_turns(measures, rounds)
-    speedups, limits = ratios(seconds["1"], seconds["2"]), ratios(seconds["1"], seconds["apart"])
-    row = {
+    for group in (one, many, *lone):
+        group.close()
+    speedups, limits = ratios(seconds["one"], seconds["many"]), ratios(seconds["one"], seconds["apart"])
+    return {
         "workload": case.workload,
         "global_batch": case.global_batch,
         "microbatch": case.microbatch,
+        "workers": workers,
         "step_seconds": _medians(seconds),
         "speedup": round(median(speedups), 3),
         "speedup_range": [round(end, 3) for end in spread(speedups)],
         "limit": round(median(limits), 3),
         "limit_range": [round(end, 3) for end in spread(limits)],
     }
-    return [row]
 
 
 def _exact(rounds: int, quick: bool) -> list[dict[str, Any]]:
@@ -128,7 +151,7 @@ def _medians(figures: Figures) -> dict[str, float]:
 
 
 _PARTS = {
-    "workers": (_two_workers, workers_table),
+    "workers": (_workers, workers_table),
     "exact": (_exact, exact_table),
     "checkpoints": (_checkpoints, checkpoints_table),
 }

@@ -65,15 +65,16 @@ def _peers_cells(row: Row, others: list[str]) -> list[str]:
 
 
 def workers_table(rows: Iterable[Row]) -> str:
-    header = ["workload", "global batch", "microbatch", "1 worker, s/step", "2 workers, s/step", "speedup", "limit"]
+    header = ["workload", "global batch", "microbatch", "1 worker, s/step", "workers", "s/step", "speedup", "limit"]
     return _table(header, [_workers_cells(row) for row in rows])
 
 
 def _workers_cells(row: Row) -> list[str]:
     batch = [str(row["global_batch"]), str(row["microbatch"])]
-    seconds = [_seconds(row["step_seconds"][workers]) for workers in ("1", "2")]
+    seconds = row["step_seconds"]
+    times = [_seconds(seconds["one"]), str(row["workers"]), _seconds(seconds["many"])]
     ratios = [_ratio(row[name], row[f"{name}_range"]) for name in ("speedup", "limit")]
-    return [row["workload"], *batch, *seconds, *ratios]
+    return [row["workload"], *batch, *times, *ratios]
 
 
 def exact_table(rows: Iterable[Row]) -> str:

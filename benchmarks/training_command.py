@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,12 +31,6 @@ class TrainingCommand:
         """Run it and return the mean time of a step."""
         metadata = self.metadata()
         return float(metadata["training_seconds"] / metadata["steps"])
-
-    def step_seconds_beside_itself(self) -> float:
-        """Run it twice at the same time, each for itself; return the mean time of a step."""
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            both = [pool.submit(self.step_seconds) for _ in range(2)]
-        return sum(one.result() for one in both) / 2
 
     def _words(self, folder: Path) -> list[str]:
         return [

@@ -10,7 +10,8 @@ def keep_freed_memory() -> None:
     """Let the allocator keep what a step frees, because the next step asks for the same again.
 
     By default glibc gives large blocks back to the system; getting them again costs a page fault for every 4 kB, and
-    workers of one machine then queue for the kernel. Other allocators are left as they are.
+    workers of one machine then queue for the kernel. The price is some memory in fragments. Other allocators are left
+    as they are.
     """
     try:
         set_allocator = ctypes.CDLL(None).mallopt

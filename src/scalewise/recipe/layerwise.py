@@ -9,6 +9,7 @@ from torch import Tensor
 
 from scalewise.recipe.flat import FlatWeights
 from scalewise.recipe.optimizer import Optimizer, stretches
+from scalewise.recipe.plain_optimizers import AdamAverages
 
 
 class _Layers:
@@ -32,6 +33,11 @@ class _Layers:
         """Multiply each layer by a factor of its own."""
         if self._pieces:
             torch._foreach_mul_(self._pieces, list(factors.unbind()))
+
+    def subtract(self, others: "_Layers", factors: Tensor) -> None:
+        """Subtract other layers of the same sizes, each times a factor of its own."""
+        if self._pieces:
+            torch._foreach_addcmul_(self._pieces, others._pieces, list(factors.unbind()), -1)
 
 
 class Lars(Optimizer):
@@ -73,22 +79,30 @@ class Lamb(Optimizer):
         self, weights: FlatWeights, gradients: Tensor, second_moment: float, epsilon: float, weight_decay: float
     ) -> None:
         self.slots = {name: torch.zeros_like(weights.vector) for name in ("average", "squares")}
-        self._second_moment, self._epsilon, self._weight_decay = second_moment, epsilon, weight_decay
-        self._weights, self._gradients = weights.vector, gradients[: len(weights.vector)]
-        self._decayed = slice(0, weights.exempt_from)
-        self._update = torch.zeros_like(weights.vector)
-        self._weight_layers, self._update_layers = _Layers(weights, weights.vector), _Layers(weights, self._update)
+        average, squares = self.slots.values()
+        averages = AdamAverages(average, squares, gradients, second_moment, epsilon)
+        layers, exempt = slice(0, weights.exempt_from), slice(weights.exempt_from, len(weights.vector))
+        self._weight_decay = weight_decay
+        self._exempt, self._exempt_averages = weights.vector[exempt], averages.part(exempt)
+        self._weights, self._averages = weights.vector[layers], averages.part(layers)
+        self._update = torch.zeros_like(self._weights)
+        self._weight_layers, self._update_layers = _Layers(weights, self._weights), _Layers(weights, self._update)
 
     def step(self, learning_rate: float, momentum: float, number: int) -> None:
         """Move the weights."""
-        average, squares, update = self.slots["average"], self.slots["squares"], self._update
-        average.lerp_(self._gradients, 1 - momentum)
-        squares.mul_(self._second_moment).addcmul_(self._gradients, self._gradients, value=1 - self._second_moment)
-        began_at_zero = 1 - momentum**number, (1 - self._second_moment**number) ** 0.5
-        torch.sqrt(squares, out=update).mul_(began_at_zero[0] / began_at_zero[1])
-        torch.div(average, update.add_(self._epsilon * began_at_zero[0]), out=update)
-        if self._weight_decay:
-            update[self._decayed].add_(self._weights[self._decayed], alpha=self._weight_decay)
+        self._exempt_averages.move(self._exempt, learning_rate, momentum, number)
+        unit = self._make_update(momentum, number)
         sizes, lengths = self._weight_layers.norms(), self._update_layers.norms()
-        self._update_layers.multiply(torch.where((sizes > 0) & (lengths > 0), sizes / lengths, 1.0))
-        self._weights.sub_(update, alpha=learning_rate)
+        ratios = torch.where((sizes > 0) & (lengths > 0), sizes / lengths, unit)
+        self._weight_layers.subtract(self._update_layers, learning_rate * ratios)
+
+    def _make_update(self, momentum: float, number: int) -> float:
+        """Fill the update with a multiple of u, all that its direction needs; return how much of it is u itself.
+
+        u / d = w - (-1 / d) * a^ / (sqrt(s^) + e) is a step of Adam's from the weights, and so takes a single pass.
+        """
+        if self._weight_decay == 0:
+            self._averages.move(self._update.zero_(), -1.0, momentum, number)
+            return 1.0
+        self._averages.move(self._update.copy_(self._weights), -1 / self._weight_decay, momentum, number)
+        return self._weight_decay

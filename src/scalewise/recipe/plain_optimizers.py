@@ -4,6 +4,8 @@ Its `Optimizer` classes would slow a small step down, import for more than a sec
 before the first step.
 """
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 from torch.optim.sgd import sgd
@@ -72,6 +74,40 @@ class RMSProp(Optimizer):
         self._weights.add_(velocity, alpha=-learning_rate)
 
 
+@dataclass(frozen=True)
+class AdamAverages:
+    """The averages of gradients and of their squares from which Adam moves a vector, in one pass over all of them."""
+
+    average: Tensor
+    squares: Tensor
+    gradients: Tensor
+    second_moment: float
+    epsilon: float
+
+    def part(self, part: slice) -> "AdamAverages":
+        """Return those of a part of the weights."""
+        average, squares, gradients = (vector[part] for vector in (self.average, self.squares, self.gradients))
+        return AdamAverages(average, squares, gradients, self.second_moment, self.epsilon)
+
+    def move(self, vector: Tensor, rate: float, momentum: float, number: int, weight_decay: float = 0.0) -> None:
+        """Take the gradients into the averages, then make the vector smaller by `rate` times Adam's step."""
+        torch._fused_adamw_(
+            [vector],
+            [self.gradients],
+            [self.average],
+            [self.squares],
+            [],
+            [torch.tensor(float(number), device=vector.device)],
+            lr=rate,
+            beta1=momentum,
+            beta2=self.second_moment,
+            weight_decay=weight_decay,
+            eps=self.epsilon,
+            amsgrad=False,
+            maximize=False,
+        )
+
+
 class AdamW(Optimizer):
     """Adam with momentum m, second moment b and decoupled weight decay d.
 
@@ -83,30 +119,13 @@ class AdamW(Optimizer):
         self, weights: FlatWeights, gradients: Tensor, second_moment: float, epsilon: float, weight_decay: float
     ) -> None:
         self.slots = {name: torch.zeros_like(weights.vector) for name in ("average", "squares")}
-        self._second_moment, self._epsilon = second_moment, epsilon
-        self._number = torch.zeros((), device=weights.vector.device)
-        vectors = (weights.vector, gradients, *self.slots.values())
+        average, squares = self.slots.values()
+        averages = AdamAverages(average, squares, gradients, second_moment, epsilon)
         self._stretches = [
-            ([[vector[s.part]] for vector in vectors], s.weight_decay) for s in stretches(weights, weight_decay)
+            (weights.vector[s.part], averages.part(s.part), s.weight_decay) for s in stretches(weights, weight_decay)
         ]
 
     def step(self, learning_rate: float, momentum: float, number: int) -> None:
         """Move the weights."""
-        self._number.fill_(number)
-        for vectors, weight_decay in self._stretches:
-            weights, gradients, averages, squares = vectors
-            torch._fused_adamw_(
-                weights,
-                gradients,
-                averages,
-                squares,
-                [],
-                [self._number],
-                lr=learning_rate,
-                beta1=momentum,
-                beta2=self._second_moment,
-                weight_decay=weight_decay,
-                eps=self._epsilon,
-                amsgrad=False,
-                maximize=False,
-            )
+        for weights, averages, weight_decay in self._stretches:
+            averages.move(weights, learning_rate, momentum, number, weight_decay)
