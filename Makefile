@@ -37,7 +37,7 @@ bench-targets: $(VENV)/.installed-dev data  ## every built-in workload by its de
 
 convergence: $(VENV)/.installed-dev data  ## which recipes bring the accuracy back at eight times the batch: an hour
 	$(BIN)/scalewise compare cifar_10/plain_cnn --out runs/convergence --epochs 12 --seeds 3 \
-	  --baseline-batch 512 --global-batch 4096 --set recipe.microbatch=512 \
+	  --baseline-batch 512 --global-batch 4096 --learning-rate 0.02 --set recipe.microbatch=512 \
 	  --recipes naive,linear,linear+warmup,naive@cifar_10/plain_cnn_bn,lars,lamb,lamb@cifar_10/plain_cnn_bn
 	$(BIN)/python docs/make_convergence.py runs/convergence
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,11 @@ class Finished:
     """What it wrote, standard output and standard error together."""
 
 
-def start(*arguments: object, env: Mapping[str, str] | None = None, **options: Any) -> subprocess.Popen[str]:
-    """Start the real command line."""
-    command = [sys.executable, "-m", "scalewise", *map(str, arguments)]
+def start(
+    *arguments: object, env: Mapping[str, str] | None = None, within: Sequence[str] = (), **options: Any
+) -> subprocess.Popen[str]:
+    """Start the real command line, maybe behind the words of a command that limits it."""
+    command = [*within, sys.executable, "-m", "scalewise", *map(str, arguments)]
     merged = {**os.environ, **(env or {})}
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT, env=merged, **options
@@ -58,9 +60,9 @@ def finish(process: subprocess.Popen[str]) -> Finished:
     return Finished(process.returncode, output)
 
 
-def scalewise(*arguments: object, env: Mapping[str, str] | None = None) -> Finished:
+def scalewise(*arguments: object, env: Mapping[str, str] | None = None, within: Sequence[str] = ()) -> Finished:
     """Run the real command line to its end."""
-    return finish(start(*arguments, env=env))
+    return finish(start(*arguments, env=env, within=within))
 
 
 def group(workers: int, *arguments: object, env: Mapping[str, str] | None = None) -> Finished:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from processes import NETS, ROOT, Finished, group, scalewise
+from limits import little_memory, slow_network
+from processes import NETS, ROOT, Finished, finish, group, scalewise, start
 from scalewise.bench.medians import median
 from scalewise.bench.phases import Phase
 from scalewise.bench.throughput import read_throughput, series
@@ -67,6 +68,38 @@ def test_a_straggler_is_found(tmp_path: Path) -> None:
     assert ended.exit_code == 0, ended.output
     (point,) = json.loads((tmp_path / "bench.json").read_text())["breakdown"]
     assert point["verdict"].startswith("straggler: ") and "for worker 1" in point["verdict"]
+
+
+def test_a_slow_network_is_found_and_measured(tmp_path: Path) -> None:
+    arguments = ("bench", "fashion_mnist/fc_256", "--workers", 2, "--seconds", 4, "--out", tmp_path)
+    place = {"WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "10.77.0.1"}
+    env = {**place, "MASTER_PORT": "29500", "GLOO_SOCKET_IFNAME": "cable"}
+    with slow_network("50mbit") as ends:
+        chief, other = (start(*arguments, env={**env, "RANK": str(rank)}, within=end) for rank, end in enumerate(ends))
+        ended = finish(chief)
+        finish(other)
+    assert ended.exit_code == 0, ended.output
+    content = json.loads((tmp_path / "bench.json").read_text())
+    assert content["breakdown"][0]["verdict"].startswith(Verdict.SYNCHRONISATION)
+    assert content["points"][0]["workers_per_node"] == 1
+    assert content["network"][0]["bytes_per_second"] < 1.2 * 50e6 / 8  # a little of it is in the first burst
+
+
+def test_the_largest_microbatch_is_found_where_more_would_end_the_process(tmp_path: Path) -> None:
+    arguments = ("--microbatch", "auto", "--workers", 2, "--seconds", 1, "--out", tmp_path)
+    with little_memory(1_600_000_000) as within:
+        ended = scalewise("bench", f"{NETS}:Hungry", *arguments, within=within)
+    assert ended.exit_code == 0, ended.output
+    (point,) = read_throughput(tmp_path / "throughput.csv")
+    assert point.microbatch is not None
+    assert 16 < point.microbatch < 500
+    assert point.global_batch == 2 * point.microbatch
+
+
+def test_where_memory_is_plenty_all_examples_fit(tmp_path: Path) -> None:
+    ended = group(1, "bench", DIGITS, "--microbatch", "auto", "--workers", 1, "--seconds", 0.5, "--out", tmp_path)
+    assert ended.exit_code == 0, ended.output
+    assert read_throughput(tmp_path / "throughput.csv")[0].microbatch == 1297
 
 
 def phases(data: float, compute: float, waiting: float, synchronisation: float) -> dict[Phase, float]:

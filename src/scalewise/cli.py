@@ -93,7 +93,7 @@ def compare(
 def bench(
     workload: Annotated[str | None, typer.Argument(help="dataset/model, or path/to/file.py:MyWorkload")] = None,
     workers: Annotated[str, typer.Option(help="numbers of workers, by commas; under a launcher, its own")] = "1,2",
-    microbatch: Annotated[str, typer.Option(help="microbatches, by commas")] = "64",
+    microbatch: Annotated[str, typer.Option(help="microbatches, by commas; auto: the largest that fits")] = "64",
     scaling: Annotated[str, typer.Option(help="weak keeps the batch per worker, strong the global batch")] = "weak",
     seconds: Annotated[float, typer.Option(help="how long each point is measured at most")] = 20.0,
     synthetic: Annotated[
@@ -114,7 +114,7 @@ def bench(
         wait_without_spinning()
     from scalewise.bench.bench import bench as bench_as_asked
     from scalewise.bench.bench import bench_from
-    from scalewise.bench.points import BenchRequest, whole_numbers
+    from scalewise.bench.points import BenchRequest, microbatches, whole_numbers
 
     weak = _one_of("--scaling", scaling, ("weak", "strong")) == "weak"
     if from_ is not None:
@@ -125,7 +125,7 @@ def bench(
         request = BenchRequest(
             workload=workload,
             workers=whole_numbers("--workers", workers),
-            microbatches=whole_numbers("--microbatch", microbatch),
+            microbatches=microbatches(microbatch),
             weak=weak,
             seconds=seconds,
             overrides=set_ or [],

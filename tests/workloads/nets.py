@@ -143,6 +143,13 @@ class Slow(Dropout):
         return super().summed_loss(outputs, targets, label_smoothing)
 
 
+class Hungry(Digits):
+    """Needs megabytes for each example on its way through."""
+
+    def model(self) -> nn.Module:
+        return nn.Sequential(nn.Upsample(scale_factor=64), nn.Sigmoid(), nn.AdaptiveAvgPool2d(8), super().model())
+
+
 class OwnBuffer(Digits):
     """A network that changes a buffer of its own."""
 

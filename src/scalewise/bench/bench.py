@@ -1,5 +1,6 @@
 """The bench from its points to its table, chart and files."""
 
+import dataclasses
 import json
 import tempfile
 from collections.abc import Sequence
@@ -18,8 +19,10 @@ from scalewise.bench.throughput import Series, Throughput, read_throughput, seri
 from scalewise.bench.verdict import verdict
 from scalewise.cluster.launch import launch_local
 from scalewise.cluster.world import World
+from scalewise.config import AUTO, Config
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.record.atomic import write_result
+from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
 
 
@@ -64,23 +67,34 @@ def bench(request: BenchRequest, group_result: Path | None) -> Bench | None:
         raise ConfigError(f"--seconds {request.seconds:g}: it should be more than 0")
     world = World.from_environment()
     workload = find_workload(request.workload)
-    everything = points(request, workload)
+    points(request, workload)  # a mistake is told before anything runs
     if world.launched:
         _check_world(request, world)
-        result = measure_group(request, everything, workload, world)
+        result = measure_group(request, workload, world)
         if world.chief and group_result is not None:
             write_result(group_result, as_json.dump_json(result))
-        return _ended(request, [(everything, result)]) if world.chief and group_result is None else None
-    groups: list[tuple[Sequence[Point], GroupResult]] = []
+        return _ended(request, [result], workload) if world.chief and group_result is None else None
+    results: list[GroupResult] = []
     console = Console(stderr=True)
-    for workers in request.workers:
-        group = [point for point in everything if point.workers == workers]
-        console.print(f"measuring {', '.join(point.name for point in group)}", highlight=False)
-        found = _launch(request, group)
+    for workers in _in_turn(request):
+        console.print(_announcement(request, workers), highlight=False)
+        found = _launch(request, workers, workload)
         if not isinstance(found, GroupResult):
             return Bench(found, [], [])
-        groups.append((group, found))
-    return _ended(request, groups)
+        results.append(found)
+        request = dataclasses.replace(request, microbatches=found.microbatches)
+    results.sort(key=lambda result: request.workers.index(result.workers))
+    return _ended(request, results, workload)
+
+
+def _in_turn(request: BenchRequest) -> Sequence[int]:
+    """Say in which order groups are measured: the largest first where it is to find what fits into memory."""
+    return sorted(request.workers, reverse=True) if request.microbatches == AUTO else request.workers
+
+
+def _announcement(request: BenchRequest, workers: int) -> str:
+    sizes = "the largest that fits" if request.microbatches == AUTO else ", ".join(map(str, request.microbatches))
+    return f"measuring {workers} worker{'s' * (workers > 1)}, microbatch {sizes}"
 
 
 def bench_from(file: Path, weak: bool, out: Path) -> Bench:
@@ -96,25 +110,29 @@ def _check_world(request: BenchRequest, world: World) -> None:
         raise ConfigError(f"--workers {asked} was asked for, but the launcher started {world.workers}")
 
 
-def _launch(request: BenchRequest, group: Sequence[Point]) -> GroupResult | ExitCode:
+def _launch(request: BenchRequest, workers: int, workload: Workload) -> GroupResult | ExitCode:
     """Measure in local workers of their own."""
     with tempfile.TemporaryDirectory(prefix="scalewise-bench-") as folder:
         file = Path(folder) / "result.json"
-        config = group[0].config
+        config = _points_of(request, workers, workload)[0].config
         config = config.model_copy(update={"cluster": config.cluster.model_copy(update={"max_restarts": 0})})
-        exit_code = launch_local(_arguments(request, group, file), config, Console(stderr=True).print)
+        exit_code = launch_local(_arguments(request, config, file), config, Console(stderr=True).print)
         if file.exists():
             return as_json.validate_json(file.read_bytes())
     return exit_code or ExitCode.STOPPED
 
 
-def _arguments(request: BenchRequest, group: Sequence[Point], file: Path) -> list[str]:
+def _points_of(request: BenchRequest, workers: int, workload: Workload) -> list[Point]:
+    return [point for point in points(request, workload) if point.workers == workers]
+
+
+def _arguments(request: BenchRequest, config: Config, file: Path) -> list[str]:
     """Return the command for each worker: this one, for one number of workers."""
-    config = group[0].config
+    sizes = AUTO if request.microbatches == AUTO else ",".join(map(str, request.microbatches))
     settings = [*request.overrides, f"cluster.threads_per_worker={config.cluster.threads_per_worker}"]
     return [
-        *("bench", request.workload, "--workers", str(group[0].workers), "--out", str(request.out)),
-        *("--microbatch", ",".join(map(str, request.microbatches)), "--seconds", str(request.seconds)),
+        *("bench", request.workload, "--workers", str(config.cluster.workers), "--out", str(request.out)),
+        *("--microbatch", sizes, "--seconds", str(request.seconds)),
         *("--scaling", "weak" if request.weak else "strong", "--group-result", str(file)),
         *(["--synthetic"] if request.synthetic else []),
         *(["--trace"] if request.trace else []),
@@ -122,7 +140,8 @@ def _arguments(request: BenchRequest, group: Sequence[Point], file: Path) -> lis
     ]
 
 
-def _outcomes(request: BenchRequest, group: Sequence[Point], result: GroupResult) -> list[Outcome]:
+def _outcomes(request: BenchRequest, result: GroupResult, workload: Workload) -> list[Outcome]:
+    group = _points_of(dataclasses.replace(request, microbatches=result.microbatches), result.workers, workload)
     return [
         Outcome(_throughput(request, point, result, measured), measured, verdict(measured.phases)[1])
         for point, measured in zip(group, result.measured, strict=True)
@@ -143,9 +162,9 @@ def _throughput(request: BenchRequest, point: Point, result: GroupResult, measur
     )
 
 
-def _ended(request: BenchRequest, groups: Sequence[tuple[Sequence[Point], GroupResult]]) -> Bench:
-    outcomes = [outcome for group, result in groups for outcome in _outcomes(request, group, result)]
-    networks = [(result.workers, result.network) for _, result in groups if result.network is not None]
+def _ended(request: BenchRequest, results: Sequence[GroupResult], workload: Workload) -> Bench:
+    outcomes = [outcome for result in results for outcome in _outcomes(request, result, workload)]
+    networks = [(result.workers, result.network) for result in results if result.network is not None]
     found = [outcome.throughput for outcome in outcomes]
     ended = Bench(ExitCode.COMPLETE, series(found, request.weak), outcomes, networks)
     write_throughput(request.out / "throughput.csv", found)

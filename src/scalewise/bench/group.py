@@ -1,17 +1,20 @@
 """Measures the points of one number of workers, inside a group of so many: in each of its workers."""
 
-from collections.abc import Sequence
+import dataclasses
 from dataclasses import dataclass
 
 import torch
 from pydantic import TypeAdapter
 
+from scalewise.bench.fits import largest_microbatch
 from scalewise.bench.measure import Measured, measure
 from scalewise.bench.network import Network, measure_network
-from scalewise.bench.points import BenchRequest, Point
+from scalewise.bench.points import BenchRequest, points
+from scalewise.build import build_loop
 from scalewise.cluster.collectives import choose_device, joined
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import World, threads_per_worker
+from scalewise.config import AUTO
 from scalewise.workloads import Workload
 
 
@@ -21,8 +24,9 @@ class GroupResult:
 
     workers: int
     workers_per_node: int
+    microbatches: list[int]
     measured: list[Measured]
-    """One for each of the points."""
+    """One for each of the microbatches."""
     network: Network | None
 
 
@@ -30,13 +34,21 @@ as_json: TypeAdapter[GroupResult] = TypeAdapter(GroupResult)
 """How a group hands its result to whoever started it."""
 
 
-def measure_group(request: BenchRequest, points: Sequence[Point], workload: Workload, world: World) -> GroupResult:
+def measure_group(request: BenchRequest, workload: Workload, world: World) -> GroupResult:
     """Measure one point after the other, and the network between the workers."""
-    cluster = points[0].config.cluster
+    config = points(request, workload)[0].config
+    cluster = config.cluster
     keep_freed_memory()
     torch.set_num_threads(threads_per_worker(cluster, False, world.local_workers))
     device = choose_device(cluster.device, world)
     with joined(world, device, cluster.timeout_seconds):
-        measured = [measure(request, point, workload, world, device) for point in points]
+        if request.microbatches == AUTO:
+            parts = build_loop(config, workload, world, device, lambda: False).parts
+            most = len(parts.feed.examples) if request.weak else config.recipe.global_batch // world.workers
+            largest = largest_microbatch(parts, most, world.local_workers)
+            request = dataclasses.replace(request, microbatches=[largest])
+        everything = points(request, workload)
+        measured = [measure(request, point, workload, world, device) for point in everything]
         network = measure_network(4 * measured[0].summed_values, device) if world.workers > 1 else None
-    return GroupResult(world.workers, world.local_workers, measured, network)
+    microbatches = [int(point.config.recipe.microbatch) for point in everything]
+    return GroupResult(world.workers, world.local_workers, microbatches, measured, network)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import numpy as np
 import torch
 
 from scalewise.cluster.collectives import gather_values, sum_over_workers, wait_for_all
@@ -24,12 +23,12 @@ class Message:
 
 @dataclass(frozen=True)
 class Network:
-    """Messages of growing sizes, and the line through them."""
+    """Messages of growing sizes, and what they say of the network."""
 
     messages: list[Message]
     latency_seconds: float
     bytes_per_second: float | None
-    """None where the messages were too small for their size to matter."""
+    """None where even the largest message was too small for its size to matter."""
 
     def __str__(self) -> str:
         speed = "" if self.bytes_per_second is None else f", {self.bytes_per_second / 1e6:,.0f} MB/s"
@@ -44,7 +43,7 @@ def measure_network(largest_bytes: int, device: torch.device) -> Network:
     while sizes[-1] * 4 < largest_bytes:
         sizes.append(sizes[-1] * 4)
     messages = [_measure(size, device) for size in [*sizes, max(largest_bytes, _SMALLEST_BYTES)]]
-    latency, speed = fit(messages)
+    latency, speed = latency_and_speed(messages)
     return Network(messages, latency, speed)
 
 
@@ -61,15 +60,15 @@ def _measure(size_bytes: int, device: torch.device) -> Message:
     return Message(size_bytes, max(gather_values(median(samples))))
 
 
-def fit(messages: Sequence[Message]) -> tuple[float, float | None]:
-    """Fit seconds = latency + bytes / speed, each message weighing by its relative error.
+def latency_and_speed(messages: Sequence[Message]) -> tuple[float, float | None]:
+    """Take the latency from the smallest message and the speed from what the largest takes beyond it.
 
-    >>> latency, speed = fit([Message(size, 0.001 + size / 1e9) for size in (1000, 10**6, 10**8)])
-    >>> round(latency, 6), round(speed / 1e9, 6)
+    A line through all of them would be led astray: up to some size many networks let a message through at once.
+
+    >>> latency, speed = latency_and_speed([Message(size, 0.001 + size / 1e9) for size in (1000, 10**6, 10**8)])
+    >>> round(latency, 5), round(speed / 1e9, 6)
     (0.001, 1.0)
     """
-    sizes = np.array([message.size_bytes for message in messages], dtype=float)
-    seconds = np.array([message.seconds for message in messages])
-    matrix = np.stack([1 / seconds, sizes / seconds], axis=1)
-    latency, seconds_per_byte = np.linalg.lstsq(matrix, np.ones(len(messages)), rcond=None)[0]
-    return float(max(latency, 0.0)), float(1 / seconds_per_byte) if seconds_per_byte > 0 else None
+    smallest, largest = messages[0], messages[-1]
+    beyond = largest.seconds - smallest.seconds
+    return smallest.seconds, (largest.size_bytes - smallest.size_bytes) / beyond if beyond > 0 else None

@@ -12,7 +12,6 @@ from enum import StrEnum
 import torch
 from torch import Tensor
 
-from scalewise.cluster.collectives import wait_for_all
 from scalewise.data.splits import Split
 from scalewise.loop.feed import Feed
 from scalewise.loop.step import Parts, Votes, take_step
@@ -78,7 +77,7 @@ class WatchedTotal(Total):
     def finish(self) -> None:
         """Add up the workers, after all of them have come."""
         self._watch.stop(Phase.COMPUTE)
-        wait_for_all()
+        self._total.wait_for_all()
         self._watch.stop(Phase.WAITING)
         self._total.finish()
         self._watch.stop(Phase.SYNCHRONISATION)
@@ -108,7 +107,7 @@ def seconds_by_phase(parts: Parts, steps: int) -> dict[Phase, float]:
     fields = {field.name: getattr(parts.feed, field.name) for field in dataclasses.fields(parts.feed)}
     feed = WatchedFeed(**fields, watch=watch)
     watched = dataclasses.replace(parts, feed=feed, total=WatchedTotal(parts.total, watch))
-    wait_for_all()
+    parts.total.wait_for_all()
     watch.start()
     for _ in range(steps):
         take_step(watched, Votes)

@@ -6,9 +6,12 @@ from pathlib import Path
 
 from scalewise.build import resolved
 from scalewise.cluster.world import usable_cores
-from scalewise.config import AUTO, Config, load_config
+from scalewise.config import AUTO, Auto, Config, load_config
 from scalewise.errors import ConfigError
 from scalewise.workloads import Workload
+
+_LEAST = (1,)
+"""What stands for the largest microbatch until it is found."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,8 @@ class BenchRequest:
 
     workload: str
     workers: Sequence[int]
-    microbatches: Sequence[int]
+    microbatches: Sequence[int] | Auto
+    """Auto: the largest that fits."""
     weak: bool
     seconds: float
     overrides: Sequence[str]
@@ -56,12 +60,17 @@ class Point:
         return f"{self.workers} x {recipe.microbatch}, global batch {recipe.global_batch}"
 
 
+def microbatches(text: str) -> Sequence[int] | Auto:
+    """Read microbatches: whole numbers, or auto."""
+    return AUTO if text == AUTO else whole_numbers("--microbatch", text)
+
+
 def points(request: BenchRequest, workload: Workload) -> list[Point]:
     """List what is measured; a point that cannot be is refused here, before anything runs."""
     threads = max(1, usable_cores() // max(request.workers))
     found = []
     for workers in request.workers:
-        for microbatch in request.microbatches:
+        for microbatch in _LEAST if request.microbatches == AUTO else request.microbatches:
             overrides = [*request.overrides, f"recipe.microbatch={microbatch}"]
             if request.weak:
                 overrides.append(f"recipe.global_batch={workers * microbatch}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from scalewise.cluster.collectives import broadcast_from_chief, sum_over_workers
+from scalewise.cluster.collectives import broadcast_from_chief, sum_over_workers, wait_for_all
 from scalewise.cluster.meeting import Meeting, make_pipes
 from scalewise.cluster.world import World
 
@@ -24,6 +24,10 @@ class WorkerSum(ABC):
     @abstractmethod
     def add_up(self) -> None:
         """Fill `total`; all workers call it together."""
+
+    def wait_for_all(self) -> None:
+        """Return when every worker has got here."""
+        wait_for_all()
 
 
 class MessageSum(WorkerSum):
@@ -72,6 +76,10 @@ class SharedSum(WorkerSum):
         torch.add(first, second, out=self._total_part)
         for other in others:
             self._total_part.add_(other)
+        self._meeting.wait_for_all()
+
+    def wait_for_all(self) -> None:
+        """Return when every worker has got here."""
         self._meeting.wait_for_all()
 
 

@@ -61,7 +61,7 @@ _WHOLE: Mapping[str, Mapping[str, Any]] = {
         "momentum": 0.9,
         "second_moment": 0.999,
         "epsilon": 1e-6,
-        "learning_rate": 0.005,
+        "learning_rate": 0.014,
         "reference_batch": 512,
         "scaling": "square_root",
         "warmup": "gradual",

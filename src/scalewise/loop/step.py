@@ -68,7 +68,7 @@ def take_step(parts: Parts, votes: Callable[[], Votes]) -> StepOutcome:
     """Train on the next global batch."""
     state = parts.state
     for microbatch in parts.share:
-        parts.total.add(microbatch, [*_gradients_and_loss(parts, microbatch), votes().tensor()])
+        parts.total.add(microbatch, [*gradients_and_loss(parts, microbatch), votes().tensor()])
     parts.total.finish()
     *_, moments, mean_loss, all_votes = parts.total.pieces
     loss, rate = mean_loss.item(), parts.schedule.learning_rate(state.step)
@@ -81,7 +81,7 @@ def take_step(parts: Parts, votes: Callable[[], Votes]) -> StepOutcome:
     return StepOutcome(loss, rate, not usable, diverged, Votes(*(votes > 0 for votes in all_votes.tolist())))
 
 
-def _gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
+def gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     """Put one microbatch through the network: its part of the gradients, of the moments and of the mean loss."""
     state = parts.state
     examples = parts.feed.microbatch(state.step, microbatch)

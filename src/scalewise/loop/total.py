@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor
 
+from scalewise.cluster.collectives import wait_for_all
 from scalewise.cluster.sums import WorkerSum
 from scalewise.recipe.flat import Layout
 
@@ -28,6 +29,10 @@ class Total(ABC):
     @abstractmethod
     def finish(self) -> None:
         """Fill `vector` with the sum over all microbatches of all workers."""
+
+    def wait_for_all(self) -> None:
+        """Return when every worker has got here, by the same way as the sum."""
+        wait_for_all()
 
 
 class RunningTotal(Total):
@@ -51,3 +56,7 @@ class RunningTotal(Total):
         """Add the workers' sums."""
         self._worker_sum.add_up()
         self._empty = True
+
+    def wait_for_all(self) -> None:
+        """Return when every worker has got here."""
+        self._worker_sum.wait_for_all()
