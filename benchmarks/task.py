@@ -9,7 +9,7 @@ from torch.optim import SGD
 from torch.utils.data import DataLoader, TensorDataset
 
 from scalewise.config import Config, load_config
-from scalewise.data.splits import Split, as_splits
+from scalewise.data.splits import Split
 from scalewise.seeds import Purpose, derive
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
@@ -62,4 +62,4 @@ def make_task(workload_name: str, global_batch: int) -> Task:
         f"evaluate.every_steps={_NEVER}",
     ]
     config = load_config(workload_name, workload.defaults, None, overrides)
-    return Task(config, workload, as_splits(workload.data())["train"])
+    return Task(config, workload, workload.data()["train"])

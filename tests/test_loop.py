@@ -148,7 +148,7 @@ def test_gradients_are_those_of_the_mean_loss() -> None:
     )
     parts = loop.parts
     before: dict[str, Any] = {name: p.detach().clone() for name, p in parts.state.model.named_parameters()}
-    examples = parts.feed.examples.take(parts.feed.order.indices(0, 50))
+    examples = parts.feed.source.examples.take(parts.feed.source.order.indices(0, 50))
     mean_loss = F.cross_entropy(parts.state.model(examples.inputs), examples.targets)
     gradients = torch.autograd.grad(mean_loss, list(parts.state.model.parameters()))
     results = loop.run()

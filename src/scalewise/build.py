@@ -6,16 +6,19 @@ from collections.abc import Callable
 import torch
 
 from scalewise.cluster.sums import NarrowSum, make_worker_sum
-from scalewise.cluster.world import World
+from scalewise.cluster.world import World, readers_per_worker
 from scalewise.config import AUTO, Config, Duration, Recipe
+from scalewise.data.given import as_splits
 from scalewise.data.order import ExampleOrder, permutation
-from scalewise.data.splits import Split, as_splits
+from scalewise.data.splits import Examples
+from scalewise.data.stored import StoredSplit
 from scalewise.errors import ConfigError
 from scalewise.loop.adasum import AdasumTotal
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
 from scalewise.loop.feed import Feed
 from scalewise.loop.probe import probe
+from scalewise.loop.source import ReadAhead, Source
 from scalewise.loop.state import TrainingState
 from scalewise.loop.step import Parts
 from scalewise.loop.stopping import stop_rule
@@ -53,9 +56,11 @@ def build_loop(
     """Build everything that training needs and that does not depend on the run folder."""
     recipe = config.recipe
     batch = batch_of(recipe)
-    splits = {name: split.to(device) for name, split in as_splits(workload.data()).items()}
+    readers = readers_per_worker(config.cluster, world.local_workers)
+    splits = {name: split.to(device) for name, split in as_splits(workload.data(), readers).items()}
     train = splits["train"]
-    feed = _make_feed(recipe, train, batch)
+    share = batch.share(world.rank, world.workers)
+    feed = _make_feed(recipe, train, batch, share)
     rule = stop_rule(config.stop, batch.examples, len(train))
     schedule = make_schedule(recipe, len(train), rule.last_step)
 
@@ -76,7 +81,7 @@ def build_loop(
     parts = Parts(
         state=TrainingState(model, weights, optimizer, loss_scale, average),
         feed=feed,
-        share=batch.share(world.rank, world.workers),
+        share=share,
         loss=functools.partial(workload.summed_loss, label_smoothing=recipe.label_smoothing),
         precision=recipe.precision,
         moments=moments,
@@ -101,15 +106,23 @@ def _check_wire(config: Config) -> None:
         raise ConfigError(f"cluster.wire={wire} works with recipe.combine=mean, not adasum")
 
 
-def _make_feed(recipe: Recipe, train: Split, batch: Batch) -> Feed:
-    if (recipe.augmentation != "none" or recipe.image_sizes) and train.inputs.ndim != 4:
-        key = "image_sizes" if recipe.image_sizes else "augmentation"
-        shape = tuple(train.inputs.shape[1:])
-        raise ConfigError(f"recipe.{key} is for images: the inputs of this workload have shape {shape}")
+def _make_feed(recipe: Recipe, train: Examples, batch: Batch, share: range) -> Feed:
+    if recipe.augmentation != "none" or recipe.image_sizes:
+        _check_images(recipe, tuple(train.part(0, 1).inputs.shape[1:]))
     starts = [Duration.parse(start).steps(batch.examples, len(train)) for start, _ in recipe.image_sizes]
     sizes = sorted(zip(starts, (size for _, size in recipe.image_sizes), strict=True))
     order = ExampleOrder(recipe.seed, len(train))
-    return Feed(train, order, batch, recipe.seed, recipe.augmentation == "flip_and_crop", sizes)
+    if isinstance(train, StoredSplit):
+        source: Source = ReadAhead(train, order, batch, share)
+    else:
+        source = Source(train, order, batch)
+    return Feed(source, recipe.seed, recipe.augmentation == "flip_and_crop", sizes)
+
+
+def _check_images(recipe: Recipe, shape: tuple[int, ...]) -> None:
+    if len(shape) != 3:
+        key = "image_sizes" if recipe.image_sizes else "augmentation"
+        raise ConfigError(f"recipe.{key} is for images: the inputs of this workload have shape {shape}")
 
 
 def _make_total(config: Config, layout: Layout, weights: FlatWeights, batch: Batch, world: World) -> Total:
@@ -134,10 +147,10 @@ def _make_average(recipe: Recipe, weights: FlatWeights, moments: Moments | None,
     return Average([weights.vector, *statistics], half_life, recipe.global_batch)
 
 
-def _measured_train_examples(config: Config, splits: dict[str, Split]) -> Split:
+def _measured_train_examples(config: Config, splits: dict[str, Examples]) -> Examples:
     """Choose the training examples that evaluation measures: the same ones every time."""
     train, wanted = splits["train"], config.evaluate.train_examples
     count = min(len(train), len(splits["val"]) if wanted == AUTO else wanted)
     seed = derive(config.recipe.seed, Purpose.EVALUATION_SUBSET)
     chosen = permutation(seed, 0, len(train))[:count].sort().values
-    return train.take(chosen)
+    return train.only(chosen)

@@ -175,7 +175,7 @@ def _derived(config: Config, loop: Loop) -> list[str]:
 def _view(loop: Loop, world: World) -> View:
     if not world.chief:
         return Silent()
-    meter = Meter(loop.clock, loop.rule, loop.parts.feed.batch.examples, loop.parts.state.step)
+    meter = Meter(loop.clock, loop.rule, loop.parts.feed.source.batch.examples, loop.parts.state.step)
     console = Console(stderr=True)
     return LiveLine(console, meter) if console.is_terminal else PlainLines(console, meter)
 
@@ -186,7 +186,7 @@ def _recorder(folder: RunFolder, config: Config, loop: Loop, device: torch.devic
         "workload": config.workload,
         "parameters": config.recipe.model_dump(),
         "weights": sum(parameter.numel() for parameter in state.weights.parameters),
-        "train_examples": len(loop.parts.feed.examples),
+        "train_examples": len(loop.parts.feed.source.examples),
         "derived": loop.parts.schedule.facts(),
         "target": config.stop.target,
         "workers": config.cluster.workers,
@@ -202,7 +202,7 @@ def _recorder(folder: RunFolder, config: Config, loop: Loop, device: torch.devic
         state=state,
         clock=loop.clock,
         facts=facts,
-        global_batch=loop.parts.feed.batch.examples,
+        global_batch=loop.parts.feed.source.batch.examples,
         settings=config.checkpoint,
         timer=CheckpointTimer(config.checkpoint),
         events=EventFiles(folder.events, state.step) if config.record.tensorboard else None,

@@ -1,5 +1,6 @@
 """Workloads for tests: networks whose layers look at more than one example, or that misbehave on purpose."""
 
+import contextlib
 import json
 import os
 import signal
@@ -141,6 +142,36 @@ class Slow(Dropout):
         if os.environ.get("RANK") == os.environ["SCALEWISE_TEST_SLOW_RANK"]:
             time.sleep(0.02)
         return super().summed_loss(outputs, targets, label_smoothing)
+
+
+class Stored(Dropout):
+    """The digits one by one from files, each of which takes as many milliseconds to read as the environment says."""
+
+    def data(self) -> Mapping[str, "Files"]:  # type: ignore[override]
+        folder = Path(os.environ["SCALEWISE_TEST_FILES"])
+        return {name: Files(folder / name, split) for name, split in super().data().items()}
+
+
+class Files:
+    """Examples in files of their own."""
+
+    def __init__(self, folder: Path, split: Split) -> None:
+        self._folder, self._count = folder, len(split)
+        self._seconds = float(os.environ.get("SCALEWISE_TEST_SLOW_DISK", "0")) / 1000
+        if not folder.exists():
+            unfinished = folder.with_name(f"{folder.name}-{os.getpid()}")
+            unfinished.mkdir(parents=True)
+            for index in range(len(split)):
+                torch.save((split.inputs[index].clone(), split.targets[index].clone()), unfinished / str(index))
+            with contextlib.suppress(OSError):  # another worker was faster
+                unfinished.rename(folder)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> Any:
+        time.sleep(self._seconds)
+        return torch.load(self._folder / str(index))
 
 
 class Hungry(Digits):

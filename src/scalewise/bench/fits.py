@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from scalewise.bench.measure import SyntheticSource
 from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.memory import free_memory
 from scalewise.errors import ConfigError
@@ -66,7 +67,8 @@ def next_size(tried: Sequence[Tried], allowed: float, most: int) -> int:
 
 def _go_through(parts: Parts, size: int) -> None:
     """Put so many examples through the network and back."""
-    feed = dataclasses.replace(parts.feed, batch=Batch(size, size))
+    source = SyntheticSource(parts.feed.source.examples, parts.feed.source.order, Batch(size, size))
+    feed = dataclasses.replace(parts.feed, source=source)
     gradients_and_loss(dataclasses.replace(parts, feed=feed), 0)
 
 

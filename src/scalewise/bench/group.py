@@ -44,7 +44,7 @@ def measure_group(request: BenchRequest, workload: Workload, world: World) -> Gr
     with joined(world, device, cluster.timeout_seconds):
         if request.microbatches == AUTO:
             parts = build_loop(config, workload, world, device, lambda: False).parts
-            most = len(parts.feed.examples) if request.weak else config.recipe.global_batch // world.workers
+            most = len(parts.feed.source.examples) if request.weak else config.recipe.global_batch // world.workers
             largest = largest_microbatch(parts, most, world.local_workers)
             request = dataclasses.replace(request, microbatches=[largest])
         everything = points(request, workload)

@@ -1,6 +1,7 @@
 """Measures one point, workers and batch, in every worker of its group."""
 
 import dataclasses
+import functools
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from scalewise.build import build_loop
 from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.world import World
 from scalewise.data.splits import Split
-from scalewise.loop.feed import Feed
+from scalewise.loop.source import Source
 from scalewise.loop.step import Parts, Votes, take_step
 from scalewise.workloads import Workload
 
@@ -38,13 +39,19 @@ class Measured:
     """How many numbers the workers add up in a step."""
 
 
-@dataclass(frozen=True)
-class SyntheticFeed(Feed):
+class SyntheticSource(Source):
     """The same examples in every microbatch: what is left of a step when data costs nothing."""
 
     def microbatch(self, step: int, index: int) -> Split:
         """Return the first examples."""
-        return self.examples.part(0, self.batch.size(index))
+        size = self.batch.size(index)
+        if size not in self._read:
+            self._read[size] = self.examples.part(0, size)
+        return self._read[size]
+
+    @functools.cached_property
+    def _read(self) -> dict[int, Split]:
+        return {}
 
 
 class Rounds:
@@ -79,8 +86,9 @@ def measure(request: BenchRequest, point: Point, workload: Workload, world: Worl
     """Measure the throughput, then, in steps of their own, where the time goes."""
     parts = build_loop(point.config, workload, world, device, lambda: False).parts
     if request.synthetic:
-        fields = {field.name: getattr(parts.feed, field.name) for field in dataclasses.fields(parts.feed)}
-        parts = dataclasses.replace(parts, feed=SyntheticFeed(**fields))
+        source = parts.feed.source
+        synthetic = SyntheticSource(source.examples, source.order, source.batch)
+        parts = dataclasses.replace(parts, feed=dataclasses.replace(parts.feed, source=synthetic))
     step_seconds = _warm_up(parts)
     steps_per_round = max(1, round(request.seconds / _ROUNDS / step_seconds))
     rounds = Rounds(request.seconds * (1 - _PHASE_SHARE), steps_per_round, world.chief)

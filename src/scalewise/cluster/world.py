@@ -56,6 +56,11 @@ def threads_per_worker(cluster: Cluster, exact: bool, local_workers: int) -> int
     return max(1, usable_cores() // local_workers)
 
 
+def readers_per_worker(cluster: Cluster, local_workers: int) -> int:
+    """Say how many processes read ahead for each worker: as many as it has cores, at least one."""
+    return max(1, usable_cores() // local_workers) if cluster.readers == AUTO else cluster.readers
+
+
 def wait_without_spinning() -> None:
     """Let idle threads sleep, so that workers on the same cores do not hold each other up; before torch is imported."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

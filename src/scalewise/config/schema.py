@@ -152,6 +152,9 @@ class Cluster(Section):
     threads_per_worker: PositiveInt | Auto = Field(
         AUTO, description="auto: the cores shared out among this machine's workers; 1 with exact"
     )
+    readers: NonNegativeInt | Auto = Field(
+        AUTO, description="processes per worker that read ahead what is not in memory; auto: as many as it has cores"
+    )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto: CUDA where there is a GPU per worker")
     wire: Literal["fp32", "bf16", "fp16"] = Field(
         "fp32", description="how gradients travel between workers; less than fp32 gives up equality over workers"

@@ -1,24 +1,57 @@
-"""Splits are the examples of a data set, in memory: inputs and targets that belong together."""
+"""A split is the examples of a data set for one purpose: inputs and targets that belong together."""
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from scalewise.errors import WorkloadError
+
+class Examples(ABC):
+    """Examples in memory or on disk."""
+
+    device: torch.device
+    """Where the examples are when they are used."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def take(self, indices: Tensor) -> "Split":
+        """Copy out some examples."""
+
+    @abstractmethod
+    def part(self, start: int, stop: int) -> "Split":
+        """Return a run of examples."""
+
+    @abstractmethod
+    def runs(self, ranges: Iterable[range]) -> Iterator["Split"]:
+        """Return one run of examples after the other."""
+
+    @abstractmethod
+    def only(self, indices: Tensor) -> "Examples":
+        """Leave the other examples out."""
+
+    @abstractmethod
+    def to(self, device: torch.device) -> "Examples":
+        """Use the examples on a device."""
 
 
 @dataclass(frozen=True)
-class Split:
-    """Examples: as many inputs as targets."""
+class Split(Examples):
+    """Examples in memory: as many inputs as targets."""
 
     inputs: Tensor
     targets: Tensor
 
     def __len__(self) -> int:
         return len(self.inputs)
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override] # what is in memory is where it is
+        """Where the examples are."""
+        return self.inputs.device
 
     def take(self, indices: Tensor) -> "Split":
         """Copy out some examples."""
@@ -29,27 +62,14 @@ class Split:
         """Return a run of examples."""
         return Split(self.inputs[start:stop], self.targets[start:stop])
 
+    def runs(self, ranges: Iterable[range]) -> Iterator["Split"]:
+        """Return one run of examples after the other."""
+        return (self.part(run.start, run.stop) for run in ranges)
+
+    def only(self, indices: Tensor) -> "Split":
+        """Leave the other examples out."""
+        return self.take(indices)
+
     def to(self, device: torch.device) -> "Split":
         """Move the examples to a device."""
         return Split(self.inputs.to(device), self.targets.to(device))
-
-
-def as_splits(content: Mapping[str, Any]) -> dict[str, Split]:
-    """Check what a workload's `data()` returned: pairs of arrays or tensors under the names of splits."""
-    missing = {"train", "val"} - set(content)
-    if missing:
-        raise WorkloadError(f"the workload's data() has no split {' and no split '.join(sorted(missing))}")
-    return {name: _as_split(name, pair) for name, pair in content.items()}
-
-
-def _as_split(name: str, pair: Any) -> Split:
-    if isinstance(pair, Split):
-        return pair
-    try:
-        inputs, targets = (torch.as_tensor(part) for part in pair)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise WorkloadError(f"split {name} must be a pair (inputs, targets) of arrays or tensors: {error}") from None
-    if inputs.ndim == 0 or targets.ndim == 0 or len(inputs) != len(targets) or len(inputs) == 0:
-        shapes = f"{tuple(inputs.shape)} and {tuple(targets.shape)}"
-        raise WorkloadError(f"split {name} must hold as many inputs as targets, at least one of each; it has {shapes}")
-    return Split(inputs, targets)

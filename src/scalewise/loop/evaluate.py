@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from scalewise.cluster.collectives import sum_over_workers
 from scalewise.cluster.world import World
-from scalewise.data.splits import Split
+from scalewise.data.splits import Examples, Split
 from scalewise.recipe.averaging import Average
 
 _AVERAGED = "averaged_"
@@ -22,7 +22,7 @@ class Evaluator:
 
     model: nn.Module
     metrics: Metrics
-    splits: Mapping[str, Split]
+    splits: Mapping[str, Examples]
     names: list[str]
     """The names of the metrics."""
     chunk: int
@@ -57,16 +57,18 @@ class Evaluator:
         return values
 
     @torch.no_grad()
-    def _means(self, examples: Split, interrupted: Callable[[], bool]) -> list[float] | None:
+    def _means(self, examples: Examples, interrupted: Callable[[], bool]) -> list[float] | None:
         chunks = -(-len(examples) // self.chunk)
         # One row per chunk, filled in by the worker that has it. Adding zeros is exact, so after the sum over workers
         # all have the same rows, and they add them up in the same order.
-        table = torch.zeros(chunks + 1, len(self.names), dtype=torch.float64, device=examples.inputs.device)
-        for index in self._own_chunks(chunks):
+        table = torch.zeros(chunks + 1, len(self.names), dtype=torch.float64, device=examples.device)
+        own = self._own_chunks(chunks)
+        parts = examples.runs(range(index * self.chunk, (index + 1) * self.chunk) for index in own)
+        for index, part in zip(own, parts, strict=True):
             if interrupted():
                 table[-1] = 1
                 break
-            table[index] = torch.stack(list(self._sums(examples.part(index * self.chunk, (index + 1) * self.chunk))))
+            table[index] = torch.stack(list(self._sums(part)))
         sum_over_workers(table)
         if table[-1].any():
             return None

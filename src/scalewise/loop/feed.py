@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scalewise.data.order import ExampleOrder
 from scalewise.data.splits import Split
+from scalewise.loop.source import Source
 from scalewise.recipe.augmentation import flip_and_crop, resized, size_at
-from scalewise.recipe.batch import Batch
 from scalewise.recipe.randomness import seed_microbatch
 
 
@@ -14,9 +13,7 @@ from scalewise.recipe.randomness import seed_microbatch
 class Feed:
     """The microbatches of every step: a pure function of (seed, step, microbatch)."""
 
-    examples: Split
-    order: ExampleOrder
-    batch: Batch
+    source: Source
     seed: int
     augmented: bool
     sizes: Sequence[tuple[float, int]]
@@ -24,8 +21,7 @@ class Feed:
 
     def microbatch(self, step: int, index: int) -> Split:
         """Return the examples, and leave torch's generators seeded for whatever the network draws."""
-        position = self.batch.position(step, index)
-        chosen = self.examples.take(self.order.indices(position, self.batch.size(index)))
+        chosen = self.source.microbatch(step, index)
         seed_microbatch(self.seed, step, index, chosen.inputs.device)
         if not self.augmented and not self.sizes:
             return chosen

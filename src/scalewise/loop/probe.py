@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import torch
 from torch import Tensor, nn
 
-from scalewise.data.splits import Split
+from scalewise.data.splits import Examples, Split
 from scalewise.errors import WorkloadError
 from scalewise.recipe.augmentation import resized
 from scalewise.workloads import Workload
@@ -17,7 +17,7 @@ def probe(
     model: nn.Module,
     workload: Workload,
     label_smoothing: float,
-    examples: Split,
+    examples: Examples,
     microbatch: int,
     image_sizes: Iterable[int],
 ) -> list[str]:

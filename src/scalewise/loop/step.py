@@ -89,7 +89,7 @@ def gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
         parts.moments.clear()
     outputs = put_through(state.model, examples.inputs, parts.precision)
     # Each example weighs 1 / global batch, whatever its microbatch: the last microbatch may be smaller.
-    loss = parts.loss(outputs, examples.targets) / parts.feed.batch.examples
+    loss = parts.loss(outputs, examples.targets) / parts.feed.source.batch.examples
     scaled = loss if state.loss_scale is None else loss * state.loss_scale.value
     gradients = torch.autograd.grad(scaled, state.weights.parameters, materialize_grads=True)
     moments = parts.moments.sums if parts.moments is not None else _NO_MOMENTS

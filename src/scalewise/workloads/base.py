@@ -21,7 +21,11 @@ class Workload(ABC):
 
     @abstractmethod
     def data(self) -> Mapping[str, Any]:
-        """Return pairs (inputs, targets) of arrays or tensors under the names train, val and, if there is one, test."""
+        """Return the examples under the names train, val and, if there is one, test.
+
+        In memory they are a pair (inputs, targets) of arrays or tensors; on disk a data set, which gives its length and
+        one pair (input, target) by number, each the same whenever it is asked for.
+        """
 
     @abstractmethod
     def model(self) -> nn.Module:

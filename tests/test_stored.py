@@ -1,0 +1,62 @@
+"""Data on disk: read ahead by processes of its own, and the same model as from memory."""
+
+from pathlib import Path
+
+import pytest
+
+from processes import NETS, children, finish, group, scalewise, start, train, wait_until
+from scalewise.bench.verdict import Verdict
+
+MEMORY, STORED = f"{NETS}:Dropout", f"{NETS}:Stored"
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "files"
+    monkeypatch.setenv("SCALEWISE_TEST_FILES", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("readers", [0, 2])
+def test_the_same_model_as_from_memory(files: Path, readers: int, tmp_path: Path) -> None:
+    settings = ("--exact", "--set", f"cluster.readers={readers}")
+    env = {"SCALEWISE_TEST_FILES": str(files)}
+    memory = train(1, MEMORY, tmp_path / "memory", "--exact")
+    ended = group(2, "train", STORED, "--out", tmp_path / "disk", *settings, env=env)
+    assert ended.exit_code == 0, ended.output
+    assert (tmp_path / "disk" / "model.safetensors").read_bytes() == memory.bits
+    assert (tmp_path / "disk" / "measurements.csv").read_text() == (memory.path / "measurements.csv").read_text()
+
+
+def test_stopped_in_the_middle_of_a_step_it_goes_on_where_it_was(files: Path, tmp_path: Path) -> None:
+    arguments = ("train", STORED, "--exact", "--set", "cluster.readers=2")
+    assert scalewise(*arguments, "--out", tmp_path / "whole").exit_code == 0
+    process = start(*arguments, "--out", tmp_path / "stopped", env={"SCALEWISE_TEST_SLOW_DISK": "3"})
+    wait_until(lambda: len(children(process.pid)) >= 2, "processes read ahead")
+    process.terminate()
+    assert finish(process).exit_code == 4
+    assert scalewise(*arguments, "--out", tmp_path / "stopped").exit_code == 0
+    models = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
+    assert models[0] == models[1]
+
+
+def test_a_slow_disk_is_found(files: Path, tmp_path: Path) -> None:
+    env = {"SCALEWISE_TEST_SLOW_DISK": "2", "SCALEWISE_TEST_FILES": str(files)}
+    arguments = ("bench", STORED, "--workers", 2, "--seconds", 2, "--out", tmp_path / "bench")
+    ended = group(2, *arguments, env=env)
+    assert ended.exit_code == 0, ended.output
+    assert f"2 x 64: {Verdict.INPUT}" in ended.output
+    ended = group(2, *arguments, "--synthetic", env=env)
+    assert ended.exit_code == 0, ended.output
+    assert Verdict.INPUT not in ended.output
+
+
+def test_a_data_set_that_cannot_be_read_is_the_users_mistake(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    for name in ("train", "val", "test"):
+        (folder / name).mkdir(parents=True)  # and no files in it
+    ended = group(1, "train", STORED, "--out", tmp_path / "out", env={"SCALEWISE_TEST_FILES": str(folder)})
+    assert ended.exit_code == 2
+    assert (
+        "split train must give pairs (input, target) by number; its first one fails: FileNotFoundError" in ended.output
+    )
