@@ -11,13 +11,14 @@ from group import Group, take_steps_side_by_side
 from results import write_results
 from rounds import Figures, ratios, spread, take_turns
 from scalewise.cluster.world import usable_cores
-from tables import checkpoints_table, exact_table, render_readme, workers_table
-from training_command import TrainingCommand
+from tables import agreement_table, checkpoints_table, exact_table, render_readme, workers_table
+from training_command import TrainingCommand, bench_step_seconds
 
 _CNN = "fashion_mnist/simple_cnn_base"
 _THREADS_PER_WORKER = 1
 _CHECKPOINT_RUN_SECONDS = 150
 _QUICK_SECONDS = 3
+_BENCH_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,18 @@ class Case:
         """Return the batch as settings."""
         return (f"recipe.global_batch={self.global_batch}", f"recipe.microbatch={self.microbatch or 'auto'}")
 
+    def one_thread(self) -> tuple[str, ...]:
+        """Return the batch and the threads as settings."""
+        return (*self.settings(), f"cluster.threads_per_worker={_THREADS_PER_WORKER}")
+
     def command(self, workers: int, exact: bool, quick: bool) -> TrainingCommand:
         settings = (
-            *self.settings(),
+            *self.one_thread(),
             "stop.target=null",
             "stop.epochs=null",
             f"stop.steps={max(2, self.steps // 10) if quick else self.steps}",
             f"evaluate.every_steps={2 * self.steps}",  # so there is one before the first step and one after the last
             "evaluate.train_examples=1",
-            f"cluster.threads_per_worker={_THREADS_PER_WORKER}",
         )
         return TrainingCommand(self.workload, settings, workers, exact)
 
@@ -57,16 +61,22 @@ _EXACT_CASES = (
     Case(_CNN, global_batch=256, steps=20),
 )
 
+_AGREEMENT_CASES = (
+    Case("digits/fc_64_64", global_batch=64, steps=10_000, microbatch=32),
+    Case("fashion_mnist/fc_128_128_128", global_batch=256, steps=2000, microbatch=128),
+    Case(_CNN, global_batch=256, steps=30, microbatch=128),
+)
+
 
 def main(
     rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 7,
     short_rounds: Annotated[int, typer.Option(min=1, help="the same for the workers, whose turns are short")] = 31,
-    only: Annotated[str | None, typer.Option(help="one of workers, exact, checkpoints; the others keep theirs")] = None,
+    only: Annotated[str | None, typer.Option(help="workers, exact, checkpoints or agreement alone")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="few steps: prints its tables, leaves the results alone")
     ] = False,
 ) -> None:
-    """Measure in turns; write results/workers.json, exact.json and checkpoints.json, and the tables in README.md."""
+    """Measure in turns; write a result file for each part and the tables in README.md."""
     for name, (measure, table) in _PARTS.items():
         if only in (None, name):
             taken = short_rounds if name == "workers" else rounds
@@ -137,6 +147,29 @@ def _exact_row(case: Case, workers: int, seconds: Figures) -> dict[str, Any]:
     }
 
 
+def _agreement(rounds: int, quick: bool) -> list[dict[str, Any]]:
+    """Measure the same settings by `scalewise bench` and by a whole `scalewise train`."""
+    return [_agreement_row(case, workers, rounds, quick) for case in _AGREEMENT_CASES for workers in (1, 2)]
+
+
+def _agreement_row(case: Case, workers: int, rounds: int, quick: bool) -> dict[str, Any]:
+    bench_seconds = _QUICK_SECONDS if quick else _BENCH_SECONDS
+    measures = {
+        "train": case.command(workers, exact=False, quick=quick).step_seconds,
+        "bench": lambda: bench_step_seconds(case.workload, case.one_thread(), case.microbatch, workers, bench_seconds),
+    }
+    seconds = take_turns(measures, rounds)
+    agreement = ratios(seconds["bench"], seconds["train"])
+    return {
+        "workload": case.workload,
+        "global_batch": case.global_batch,
+        "workers": workers,
+        "step_seconds": _medians(seconds),
+        "bench_to_train": round(median(agreement), 3),
+        "bench_to_train_range": [round(end, 3) for end in spread(agreement)],
+    }
+
+
 def _checkpoints(rounds: int, quick: bool) -> list[dict[str, Any]]:
     """Train once with the default checkpoint interval; say which share of the time the checkpoints took."""
     run_seconds = _QUICK_SECONDS if quick else _CHECKPOINT_RUN_SECONDS
@@ -154,6 +187,7 @@ _PARTS = {
     "workers": (_workers, workers_table),
     "exact": (_exact, exact_table),
     "checkpoints": (_checkpoints, checkpoints_table),
+    "agreement": (_agreement, agreement_table),
 }
 
 

@@ -15,7 +15,9 @@ _README = Path(__file__).with_name("README.md")
 def render_readme() -> None:
     """Bring every table of README.md up to date."""
     peers, recipes = read_results("peers"), read_results("recipes")
-    workers, exact, checkpoints = (read_results(name) for name in ("workers", "exact", "checkpoints"))
+    workers, exact, checkpoints, agreement = (
+        read_results(name) for name in ("workers", "exact", "checkpoints", "agreement")
+    )
     sections = {
         "peers": _section(peers, lambda found: peers_table(found["rows"])),
         "peers-origin": _section(peers, _origin),
@@ -25,6 +27,8 @@ def render_readme() -> None:
         "exact-origin": _section(exact, _origin),
         "checkpoints": _section(checkpoints, lambda found: checkpoints_table(found["rows"])),
         "checkpoints-origin": _section(checkpoints, _origin),
+        "agreement": _section(agreement, lambda found: agreement_table(found["rows"])),
+        "agreement-origin": _section(agreement, _origin),
         "pieces": _section(recipes, lambda found: pieces_table(found["pieces"])),
         "optimizers": _section(recipes, lambda found: optimizers_table(found["optimizers"])),
         "recipes-origin": _section(recipes, _origin),
@@ -86,6 +90,17 @@ def _exact_cells(row: Row) -> list[str]:
     seconds = [_seconds(row["step_seconds"][kind]) for kind in ("fast", "exact")]
     price = _ratio(row["exact_to_fast"], row["exact_to_fast_range"])
     return [row["workload"], str(row["global_batch"]), str(row["workers"]), *seconds, price]
+
+
+def agreement_table(rows: Iterable[Row]) -> str:
+    header = ["workload", "global batch", "workers", "train, s/step", "bench, s/step", "bench / train"]
+    return _table(header, [_agreement_cells(row) for row in rows])
+
+
+def _agreement_cells(row: Row) -> list[str]:
+    seconds = [_seconds(row["step_seconds"][command]) for command in ("train", "bench")]
+    ratio = _ratio(row["bench_to_train"], row["bench_to_train_range"])
+    return [row["workload"], str(row["global_batch"]), str(row["workers"]), *seconds, ratio]
 
 
 def checkpoints_table(rows: Iterable[Row]) -> str:

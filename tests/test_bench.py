@@ -1,17 +1,23 @@
 """The bench: speeds with intervals, where the time goes, and figures measured elsewhere."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
+import torch
 from PIL import Image
 
 from limits import little_memory, slow_network
 from processes import NETS, ROOT, Finished, finish, group, scalewise, start
 from scalewise.bench.medians import median
-from scalewise.bench.phases import Phase
+from scalewise.bench.phases import Phase, seconds_by_phase
 from scalewise.bench.throughput import read_throughput, series
 from scalewise.bench.verdict import Verdict, verdict
+from scalewise.build import build_loop, resolved
+from scalewise.cluster.world import World
+from scalewise.config import load_config
+from scalewise.workloads.door import find_workload
 
 P100 = ROOT / "examples" / "p100_throughput.csv"
 DIGITS = "digits/fc_64_64"
@@ -100,6 +106,16 @@ def test_where_memory_is_plenty_all_examples_fit(tmp_path: Path) -> None:
     ended = group(1, "bench", DIGITS, "--microbatch", "auto", "--workers", 1, "--seconds", 0.5, "--out", tmp_path)
     assert ended.exit_code == 0, ended.output
     assert read_throughput(tmp_path / "throughput.csv")[0].microbatch == 1297
+
+
+def test_the_breakdown_adds_up_to_the_step() -> None:
+    workload = find_workload(DIGITS)
+    config = resolved(load_config(DIGITS, workload.defaults, None, []), workers=1)
+    parts = build_loop(config, workload, World(), torch.device("cpu"), lambda: False).parts
+    seconds_by_phase(parts, 20)
+    started = time.perf_counter()
+    found = seconds_by_phase(parts, 300)
+    assert sum(found.values()) == pytest.approx((time.perf_counter() - started) / 300, rel=0.03)
 
 
 def phases(data: float, compute: float, waiting: float, synchronisation: float) -> dict[Phase, float]:
