@@ -25,6 +25,16 @@ def ratios(above: list[float], below: list[float]) -> list[float]:
     return [first / second for first, second in zip(above, below, strict=True)]
 
 
+def quiet_half(values: list[float], noise: list[float]) -> list[float]:
+    """Keep the rounds in which something else, measured in the same rounds, was least disturbed.
+
+    >>> quiet_half([1.7, 1.9, 1.8, 1.6], noise=[0.9, 0.2, 0.3, 0.8])
+    [1.9, 1.8]
+    """
+    quietest = sorted(range(len(noise)), key=noise.__getitem__)[: -(-len(noise) // 2)]
+    return [values[index] for index in sorted(quietest)]
+
+
 def spread(values: list[float]) -> list[float]:
     """Return the lowest and the highest round: how much a median can be trusted."""
     return [min(values), max(values)]

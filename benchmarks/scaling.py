@@ -9,7 +9,7 @@ import typer
 
 from group import Group, take_steps_side_by_side
 from results import write_results
-from rounds import Figures, ratios, spread, take_turns
+from rounds import Figures, quiet_half, ratios, spread, take_turns
 from scalewise.cluster.world import usable_cores
 from tables import agreement_table, checkpoints_table, exact_table, render_readme, workers_table
 from training_command import TrainingCommand, bench_step_seconds
@@ -115,6 +115,7 @@ def _workers_row(case: Case, workers: int, rounds: int, quick: bool) -> dict[str
         "step_seconds": _medians(seconds),
         "speedup": round(median(speedups), 3),
         "speedup_range": [round(end, 3) for end in spread(speedups)],
+        "quiet_speedup": round(median(quiet_half(speedups, seconds["apart"])), 3),
         "limit": round(median(limits), 3),
         "limit_range": [round(end, 3) for end in spread(limits)],
     }

@@ -69,7 +69,17 @@ def _peers_cells(row: Row, others: list[str]) -> list[str]:
 
 
 def workers_table(rows: Iterable[Row]) -> str:
-    header = ["workload", "global batch", "microbatch", "1 worker, s/step", "workers", "s/step", "speedup", "limit"]
+    header = [
+        "workload",
+        "global batch",
+        "microbatch",
+        "1 worker, s/step",
+        "workers",
+        "s/step",
+        "speedup",
+        "when quiet",
+        "limit",
+    ]
     return _table(header, [_workers_cells(row) for row in rows])
 
 
@@ -77,8 +87,8 @@ def _workers_cells(row: Row) -> list[str]:
     batch = [str(row["global_batch"]), str(row["microbatch"])]
     seconds = row["step_seconds"]
     times = [_seconds(seconds["one"]), str(row["workers"]), _seconds(seconds["many"])]
-    ratios = [_ratio(row[name], row[f"{name}_range"]) for name in ("speedup", "limit")]
-    return [row["workload"], *batch, *times, *ratios]
+    speedup, limit = (_ratio(row[name], row[f"{name}_range"]) for name in ("speedup", "limit"))
+    return [row["workload"], *batch, *times, speedup, f"{row['quiet_speedup']:.2f}", limit]
 
 
 def exact_table(rows: Iterable[Row]) -> str:
