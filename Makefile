@@ -9,7 +9,7 @@ demo: $(VENV)/.installed  ## train digits/fc_64_64 on 2 workers to its target
 	$(BIN)/scalewise train digits/fc_64_64 --workers 2 --out runs/demo --fresh
 
 test: $(VENV)/.installed-dev data  ## all tests, on real data and in real processes, with their coverage
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report=term
 
 check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, links in the docs
 	$(BIN)/ruff check .

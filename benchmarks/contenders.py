@@ -44,9 +44,9 @@ def scalewise_steps(task: Task) -> Iterator[None]:
         yield
 
 
-def bare_steps(task: Task) -> Iterator[None]:
+def bare_steps(task: Task, memory_format: torch.memory_format = torch.contiguous_format) -> Iterator[None]:
     """Write the loop by hand, with nothing in it that could be left out: the limit."""
-    model = task.model()
+    model = task.model().to(memory_format=memory_format)  # type: ignore[call-overload]
     optimizer = task.optimizer(model, fused=True)
     inputs, targets = task.examples.inputs, task.examples.targets
     for indices in task.batch_indices():
@@ -55,6 +55,11 @@ def bare_steps(task: Task) -> Iterator[None]:
         loss.backward()
         optimizer.step()
         yield
+
+
+def bare_channels_last_steps(task: Task) -> Iterator[None]:
+    """Write the same loop with filters in the memory format that scalewise gives them."""
+    return bare_steps(task, torch.channels_last)
 
 
 def data_loader_steps(task: Task) -> Iterator[None]:

@@ -8,7 +8,15 @@ from typing import Annotated, Any
 import torch
 import typer
 
-from contenders import Contender, StepByStep, accelerate_steps, bare_steps, data_loader_steps, scalewise_steps
+from contenders import (
+    Contender,
+    StepByStep,
+    accelerate_steps,
+    bare_channels_last_steps,
+    bare_steps,
+    data_loader_steps,
+    scalewise_steps,
+)
 from lightning_contender import LightningContender
 from results import write_results
 from rounds import ratios, spread, take_turns
@@ -64,6 +72,7 @@ def _contenders(task: Task) -> dict[str, Contender]:
     return {
         _SELF: StepByStep(scalewise_steps, task),
         "bare": StepByStep(bare_steps, task),
+        "bare, channels last": StepByStep(bare_channels_last_steps, task),
         "DataLoader": StepByStep(data_loader_steps, task),
         "Accelerate": StepByStep(accelerate_steps, task),
         "Lightning": LightningContender(task),
