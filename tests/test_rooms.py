@@ -17,6 +17,7 @@ ROOMS = [
     "recipe",
     "loop",
     "build",
+    "performance",
     "record",
     "progress",
     "run",

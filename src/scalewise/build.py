@@ -25,6 +25,7 @@ from scalewise.loop.stopping import stop_rule
 from scalewise.loop.total import RunningTotal, Total
 from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
+from scalewise.models.compiled import compiled
 from scalewise.recipe.averaging import Average
 from scalewise.recipe.batch import Batch, batch_of
 from scalewise.recipe.batch_norm import Moments, take_over_batch_norm
@@ -45,19 +46,30 @@ def resolved(config: Config, workers: int) -> Config:
     check_schedule(config.recipe)
     make_loss_scale(config.recipe)
     _check_wire(config)
+    _check_performance(config)
     recipe = config.recipe.model_copy(update={"microbatch": batch.microbatch})
     cluster = config.cluster.model_copy(update={"workers": workers})
     return config.model_copy(update={"recipe": recipe, "cluster": cluster})
 
 
+def load_splits(config: Config, workload: Workload, world: World, device: torch.device) -> dict[str, Examples]:
+    """Load the data."""
+    readers = readers_per_worker(config.cluster, world.local_workers)
+    return {name: split.to(device) for name, split in as_splits(workload.data(), readers).items()}
+
+
 def build_loop(
-    config: Config, workload: Workload, world: World, device: torch.device, interrupted: Callable[[], bool]
+    config: Config,
+    workload: Workload,
+    world: World,
+    device: torch.device,
+    interrupted: Callable[[], bool],
+    splits: dict[str, Examples] | None = None,
 ) -> Loop:
     """Build everything that training needs and that does not depend on the run folder."""
+    splits = load_splits(config, workload, world, device) if splits is None else splits
     recipe = config.recipe
     batch = batch_of(recipe)
-    readers = readers_per_worker(config.cluster, world.local_workers)
-    splits = {name: split.to(device) for name, split in as_splits(workload.data(), readers).items()}
     train = splits["train"]
     share = batch.share(world.rank, world.workers)
     feed = _make_feed(recipe, train, batch, share)
@@ -68,7 +80,7 @@ def build_loop(
     model, moments = take_over_batch_norm(workload.model().to(device), recipe.ghost_batch)
     if recipe.zero_init_residual:
         zero_residual_branches(model)
-    weights = flatten(model)
+    weights = flatten(model, config.performance.memory_format != "contiguous")
     smallest = batch.size(batch.microbatches - 1)
     names = probe(model, workload, recipe.label_smoothing, train, smallest, [size for _, size in feed.sizes])
 
@@ -80,6 +92,7 @@ def build_loop(
     average = _make_average(recipe, weights, moments, len(train))
     parts = Parts(
         state=TrainingState(model, weights, optimizer, loss_scale, average),
+        network=compiled(model) if config.performance.compile is True else model,
         feed=feed,
         share=share,
         loss=functools.partial(workload.summed_loss, label_smoothing=recipe.label_smoothing),
@@ -104,6 +117,14 @@ def _check_wire(config: Config) -> None:
         raise ConfigError(f"cluster.wire={wire} gives up exactness: it contradicts recipe.exact (--exact)")
     if wire != "fp32" and recipe.combine == "adasum":
         raise ConfigError(f"cluster.wire={wire} works with recipe.combine=mean, not adasum")
+
+
+def _check_performance(config: Config) -> None:
+    """Refuse other arithmetic where equal bits are asked for."""
+    performance = config.performance
+    if config.recipe.exact and (performance.memory_format == "contiguous" or performance.compile is True):
+        key = "compile" if performance.compile is True else "memory_format"
+        raise ConfigError(f"performance.{key} changes how sums are rounded: it contradicts recipe.exact (--exact)")
 
 
 def _make_feed(recipe: Recipe, train: Examples, batch: Batch, share: range) -> Feed:

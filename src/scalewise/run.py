@@ -13,7 +13,6 @@ from typing import TypeVar, cast
 import torch
 from rich.console import Console
 
-from scalewise.build import build_loop
 from scalewise.cluster.collectives import (
     broadcast_from_chief,
     choose_device,
@@ -24,12 +23,13 @@ from scalewise.cluster.collectives import (
 )
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.signals import StopRequest
-from scalewise.cluster.world import World, threads_per_worker
+from scalewise.cluster.world import World
 from scalewise.config import Config, model_decisions
 from scalewise.errors import ExitCode, FolderError, UserError
 from scalewise.loop.clock import Clock
 from scalewise.loop.state import TrainingState
 from scalewise.loop.train import EvalResult, Loop, Stopped
+from scalewise.performance import Builder, Choice, choose
 from scalewise.progress import LiveLine, Meter, PlainLines, Silent, View
 from scalewise.recipe.schedules import schedule_name
 from scalewise.record import provenance
@@ -52,26 +52,32 @@ def default_folder(config: Config) -> Path:
 def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode:
     """Train until the stopping rule or a signal ends it; the chief leaves the run folder."""
     keep_freed_memory()
-    torch.set_num_threads(threads_per_worker(config.cluster, config.recipe.exact, world.local_workers))
     device = choose_device(config.cluster.device, world)
     if config.recipe.exact:
         make_deterministic(device)
     with contextlib.ExitStack() as stack:
         stack.enter_context(joined(world, device, config.cluster.timeout_seconds))
         stop_request = StopRequest()
-        loop = _together(world, lambda: build_loop(config, workload, world, device, stop_request.made))
         folder = RunFolder(out) if world.chief else None
+        earlier = broadcast_from_chief(folder.metadata().get("performance") if folder is not None else None)
+        choice = Choice.default(config, world) if earlier is None else Choice.recorded(earlier, config, world)
+        builder = Builder(config, workload, world, device, stop_request.made)
+        loop = _together(world, lambda: builder.build(choice))
         messages: list[str] = []
         start = _together(world, lambda: _open(folder, config, loop.parts.state, stack, messages.append))
         start = broadcast_from_chief(start)
         if start.finished is not None:
             return start.finished.exit_code
+        if earlier is None and start.step == 0:
+            loop, choice = choose(builder, loop, choice)
         _take_up(loop, start)
         view = _view(loop, world)
         stack.callback(view.close)
+        if choice.probe_seconds:
+            messages.append(f"a probe of {choice.probe_seconds:.1f} s chose: {choice}")
         for message in [*messages, *_derived(config, loop)]:
             view.say(message)
-        recorder = _recorder(folder, config, loop, device, view) if folder is not None else None
+        recorder = _recorder(folder, config, loop, device, view, choice) if folder is not None else None
         stop_request.listen()  # until now there was nothing to save
         for result in loop.run():
             if recorder is not None:
@@ -180,7 +186,9 @@ def _view(loop: Loop, world: World) -> View:
     return LiveLine(console, meter) if console.is_terminal else PlainLines(console, meter)
 
 
-def _recorder(folder: RunFolder, config: Config, loop: Loop, device: torch.device, view: View) -> Recorder:
+def _recorder(
+    folder: RunFolder, config: Config, loop: Loop, device: torch.device, view: View, choice: Choice
+) -> Recorder:
     state = loop.parts.state
     facts = {
         "workload": config.workload,
@@ -191,6 +199,7 @@ def _recorder(folder: RunFolder, config: Config, loop: Loop, device: torch.devic
         "target": config.stop.target,
         "workers": config.cluster.workers,
         "threads_per_worker": torch.get_num_threads(),
+        "performance": dataclasses.asdict(choice),
         "device": str(device),
         "versions": provenance.versions(),
         "hardware": provenance.hardware(device),

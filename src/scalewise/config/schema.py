@@ -150,7 +150,7 @@ class Cluster(Section):
 
     workers: PositiveInt = Field(1, description="training processes")
     threads_per_worker: PositiveInt | Auto = Field(
-        AUTO, description="auto: the cores shared out among this machine's workers; 1 with exact"
+        AUTO, description="auto: the cores shared out among this machine's workers, or 1 if faster; 1 with exact"
     )
     readers: NonNegativeInt | Auto = Field(
         AUTO, description="processes per worker that read ahead what is not in memory; auto: as many as it has cores"
@@ -163,6 +163,17 @@ class Cluster(Section):
     timeout_seconds: PositiveFloat = Field(300.0, description="how long a worker waits for a silent one")
 
 
+class Performance(Section):
+    """How the same arithmetic is done: it decides the time, and of the model no more than rounding."""
+
+    memory_format: Literal["channels_last", "contiguous"] | Auto = Field(
+        AUTO, description="of filters; auto: the faster one in a run longer than five minutes, else channels_last"
+    )
+    compile: bool | Auto = Field(
+        AUTO, description="the network by torch.compile; auto: where that is faster in a run that is long enough to try"
+    )
+
+
 class Config(Section):
     """Everything about one run."""
 
@@ -173,3 +184,4 @@ class Config(Section):
     checkpoint: Checkpoint = Checkpoint()
     record: Record = Record()
     cluster: Cluster = Cluster()
+    performance: Performance = Performance()

@@ -8,7 +8,7 @@ update. Nothing here depends on how many workers there are, except who computes 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -27,6 +27,8 @@ class Parts:
     """Everything a step needs, built once."""
 
     state: TrainingState
+    network: Callable[[Tensor], Any]
+    """The network in training: the state's model, maybe compiled."""
     feed: Feed
     share: range
     """The microbatches of each step that this worker computes."""
@@ -87,7 +89,7 @@ def gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     examples = parts.feed.microbatch(state.step, microbatch)
     if parts.moments is not None:
         parts.moments.clear()
-    outputs = put_through(state.model, examples.inputs, parts.precision)
+    outputs = put_through(parts.network, examples.inputs, parts.precision)
     # Each example weighs 1 / global batch, whatever its microbatch: the last microbatch may be smaller.
     loss = parts.loss(outputs, examples.targets) / parts.feed.source.batch.examples
     scaled = loss if state.loss_scale is None else loss * state.loss_scale.value

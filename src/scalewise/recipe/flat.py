@@ -24,6 +24,8 @@ class Layout:
     """Where pieces of given shapes lie in a vector of float32."""
 
     shapes: tuple[torch.Size, ...]
+    channels_last: bool = True
+    """Whether filters have their channels last, which mostly convolves faster."""
 
     @functools.cached_property
     def offsets(self) -> list[int]:
@@ -36,14 +38,15 @@ class Layout:
         return list(itertools.accumulate(lengths, initial=0))
 
     def views(self, vector: Tensor) -> list[Tensor]:
-        """Return each piece as a view of a vector; filters have their channels last, which convolves faster."""
+        """Return each piece as a view of a vector."""
         starts = zip(self.offsets, self.shapes, strict=False)
-        return [_shaped(vector[start : start + shape.numel()], shape) for start, shape in starts]
+        return [self._shaped(vector[start : start + shape.numel()], shape) for start, shape in starts]
+
+    def _shaped(self, flat: Tensor, shape: torch.Size) -> Tensor:
+        return _with_channels_last(flat, shape) if self.channels_last and len(shape) == 4 else flat.view(shape)
 
 
-def _shaped(flat: Tensor, shape: torch.Size) -> Tensor:
-    if len(shape) != 4:
-        return flat.view(shape)
+def _with_channels_last(flat: Tensor, shape: torch.Size) -> Tensor:
     filters, channels, height, width = shape
     return flat.view(filters, height, width, channels).permute(0, 3, 1, 2)
 
@@ -69,7 +72,7 @@ def is_decayed(parameter: Tensor) -> bool:
     return parameter.ndim > 1
 
 
-def flatten(model: nn.Module) -> FlatWeights:
+def flatten(model: nn.Module, channels_last: bool = True) -> FlatWeights:
     """Move the trainable parameters of a network into one vector."""
     trainable = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
     if not trainable:
@@ -78,7 +81,7 @@ def flatten(model: nn.Module) -> FlatWeights:
         raise WorkloadError(f"the workload's model must have float32 parameters; {odd[0]} has not")
     ordered = sorted(trainable, key=lambda pair: not is_decayed(pair[1]))
     names, parameters = [name for name, _ in ordered], [parameter for _, parameter in ordered]
-    layout = Layout(tuple(parameter.shape for parameter in parameters))
+    layout = Layout(tuple(parameter.shape for parameter in parameters), channels_last)
     vector = torch.zeros(layout.offsets[-1], device=parameters[0].device)
     for parameter, view in zip(parameters, layout.views(vector), strict=True):
         view.copy_(parameter.data)
@@ -88,4 +91,4 @@ def flatten(model: nn.Module) -> FlatWeights:
 
 def layout_with(weights: FlatWeights, *extra: Sequence[int]) -> Layout:
     """Return the layout of a vector that holds the gradients and some extra pieces behind them."""
-    return Layout((*weights.layout.shapes, *map(torch.Size, extra)))
+    return Layout((*weights.layout.shapes, *map(torch.Size, extra)), weights.layout.channels_last)

@@ -6,10 +6,11 @@ are taken, and the gradients are divided by it before anything else is done with
 the step is skipped: nothing moves, and a dynamic scale is halved.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils._pytree import tree_map_only
 
 from scalewise.config import AUTO, Recipe
@@ -71,10 +72,10 @@ def make_loss_scale(recipe: Recipe) -> LossScale | None:
     return LossScale(float(recipe.loss_scale), dynamic=False)
 
 
-def put_through(model: nn.Module, inputs: Tensor, precision: str) -> Any:
+def put_through(network: Callable[[Tensor], Any], inputs: Tensor, precision: str) -> Any:
     """Put inputs through a network that computes in a precision; whatever it puts out is fp32."""
     if precision == "fp32":
-        return model(inputs)
+        return network(inputs)
     with torch.autocast(inputs.device.type, dtype=DTYPES[precision]):
-        outputs = model(inputs)
+        outputs = network(inputs)
     return tree_map_only(Tensor, Tensor.float, outputs)

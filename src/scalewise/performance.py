@@ -1,0 +1,186 @@
+"""Chooses how the arithmetic is done, from a short probe of real steps at the start of a long run.
+
+Memory format, threads, and whether the network is compiled decide the time and, of the model, no more than rounding.
+A choice is kept for all sittings of a run, so that a resumed run rounds as before; `--exact` has no choice.
+"""
+
+import dataclasses
+import functools
+import logging
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch
+
+from scalewise.build import build_loop, load_splits
+from scalewise.cluster.collectives import gather_values
+from scalewise.cluster.world import World, threads_per_worker
+from scalewise.config import AUTO, Config
+from scalewise.data.splits import Examples
+from scalewise.loop.step import Votes, take_step
+from scalewise.loop.train import Loop
+from scalewise.workloads import Workload
+
+_SHORT_RUN_SECONDS = 300.0
+_SHARE = 0.02
+"""How much of a run its probe may take."""
+_WORTH = 0.97
+"""What must be left of a step's time for a change to be made: less is noise."""
+_TIMED_STEPS = 2
+_COMPILE_SECONDS = 60.0
+"""How long compiling may take."""
+_SAME = 1e-3
+"""How far a changed network's first loss may be from the unchanged one's, relatively."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How the arithmetic is done."""
+
+    memory_format: str
+    compiled: bool
+    threads_per_worker: int
+    workers: int
+    probe_seconds: float = 0.0
+
+    @classmethod
+    def default(cls, config: Config, world: World) -> Self:
+        """Return what `auto` stands for without a probe."""
+        performance = config.performance
+        return cls(
+            "channels_last" if performance.memory_format == AUTO else performance.memory_format,
+            performance.compile is True,
+            threads_per_worker(config.cluster, config.recipe.exact, world.local_workers),
+            world.workers,
+        )
+
+    @classmethod
+    def recorded(cls, content: Mapping[str, Any], config: Config, world: World) -> Self:
+        """Return the choice of an earlier sitting, where nothing else is asked for now."""
+        earlier, performance = cls(**content), config.performance
+        kept: dict[str, Any] = {}
+        if performance.memory_format == AUTO:
+            kept["memory_format"] = earlier.memory_format
+        if performance.compile == AUTO:
+            kept["compiled"] = earlier.compiled
+        if config.cluster.threads_per_worker == AUTO and earlier.workers == world.workers:
+            kept["threads_per_worker"] = earlier.threads_per_worker
+        return dataclasses.replace(cls.default(config, world), probe_seconds=earlier.probe_seconds, **kept)
+
+    def __str__(self) -> str:
+        threads = f"{self.threads_per_worker} thread{'s' * (self.threads_per_worker > 1)} per worker"
+        network = "compiled" if self.compiled else "not compiled"
+        return f"filters {self.memory_format}, {threads}, network {network}"
+
+    def settled(self, config: Config) -> Config:
+        """Return the configuration without `auto`."""
+        cluster = config.cluster.model_copy(update={"threads_per_worker": self.threads_per_worker})
+        update = {"memory_format": self.memory_format, "compile": self.compiled}
+        return config.model_copy(
+            update={"cluster": cluster, "performance": config.performance.model_copy(update=update)}
+        )
+
+
+@dataclass
+class Builder:
+    """Builds the loop of one run by any choice, from data that is loaded once."""
+
+    config: Config
+    workload: Workload
+    world: World
+    device: torch.device
+    interrupted: Callable[[], bool]
+
+    @functools.cached_property
+    def _splits(self) -> dict[str, Examples]:
+        return load_splits(self.config, self.workload, self.world, self.device)
+
+    def build(self, choice: Choice) -> Loop:
+        """Build the loop, and use as many threads as it wants."""
+        torch.set_num_threads(choice.threads_per_worker)
+        config = choice.settled(self.config)
+        return build_loop(config, self.workload, self.world, self.device, self.interrupted, self._splits)
+
+
+def choose(builder: Builder, loop: Loop, choice: Choice) -> tuple[Loop, Choice]:
+    """Try what may be faster than the default choice, if the run is long; all workers call it together."""
+    changes = _changes(builder.config, choice, loop, builder.device)
+    if not changes:
+        return loop, choice
+    started = time.perf_counter()
+    fastest = _probe(loop)
+    run_seconds = _run_seconds(loop, fastest.step_seconds)
+    if run_seconds < _SHORT_RUN_SECONDS:
+        return loop, choice
+    for change in changes:
+        spent = max(gather_values(time.perf_counter() - started))
+        if spent + _cost(change, fastest.step_seconds) > _SHARE * run_seconds:
+            continue
+        changed = dataclasses.replace(choice, **change)
+        candidate = builder.build(changed)
+        probed = _probe(candidate)
+        same = math.isclose(probed.loss, fastest.loss, rel_tol=_SAME)
+        if same and probed.step_seconds < _WORTH * fastest.step_seconds:
+            loop, choice, fastest = candidate, changed, probed
+    torch.set_num_threads(choice.threads_per_worker)
+    return loop, dataclasses.replace(choice, probe_seconds=round(time.perf_counter() - started, 3))
+
+
+def _changes(config: Config, choice: Choice, loop: Loop, device: torch.device) -> list[dict[str, Any]]:
+    """List what may be changed about a choice, one after the other; equal bits leave nothing to change."""
+    changes: list[dict[str, Any]] = []
+    if config.recipe.exact:
+        return changes
+    on_cpu = device.type == "cpu"
+    if config.cluster.threads_per_worker == AUTO and on_cpu and choice.threads_per_worker > 1:
+        changes.append({"threads_per_worker": 1})
+    has_filters = any(parameter.ndim == 4 for parameter in loop.parts.state.weights.parameters)
+    if config.performance.memory_format == AUTO and has_filters:
+        changes.append({"memory_format": "contiguous"})
+    if config.performance.compile == AUTO and (not on_cpu or shutil.which("g++")):
+        changes.append({"compiled": True})
+    return changes
+
+
+def _cost(change: Mapping[str, Any], step_seconds: float) -> float:
+    """Say how long it may take to find out about a change."""
+    return (1 + _TIMED_STEPS) * step_seconds + (_COMPILE_SECONDS if "compiled" in change else 0.0)
+
+
+def _run_seconds(loop: Loop, step_seconds: float) -> float:
+    """Say how long a run will take at most, by its stopping rule; 0 where only a target ends it."""
+    ends = [] if loop.rule.last_step is None else [loop.rule.last_step * step_seconds]
+    return min([*ends, *([] if loop.rule.seconds is None else [loop.rule.seconds])], default=0.0)
+
+
+@dataclass(frozen=True)
+class _Probed:
+    """What a few steps were like, the same on every worker."""
+
+    step_seconds: float
+    loss: float
+
+
+def _probe(loop: Loop) -> _Probed:
+    """Take a few steps and take them back; whatever cannot be compiled is as slow as can be."""
+    state = loop.parts.state
+    saved = {name: tensor.clone() for name, tensor in state.tensors().items()}
+    try:
+        loss = take_step(loop.parts, Votes).loss
+        started = time.perf_counter()
+        for _ in range(_TIMED_STEPS):
+            take_step(loop.parts, Votes)
+        seconds = (time.perf_counter() - started) / _TIMED_STEPS
+    except torch._dynamo.exc.TorchDynamoException as error:
+        _log.info("not compiled: %s", error)
+        return _Probed(math.inf, math.nan)
+    finally:
+        state.load(saved)
+        state.step = 0
+    return _Probed(max(gather_values(seconds)), loss)
