@@ -114,17 +114,18 @@ def choose(builder: Builder, loop: Loop, choice: Choice) -> tuple[Loop, Choice]:
     if not changes:
         return loop, choice
     started = time.perf_counter()
-    fastest = _probe(loop)
-    run_seconds = _run_seconds(loop, fastest.step_seconds)
-    if run_seconds < _SHORT_RUN_SECONDS:
+    if _run_seconds(loop, _probe(loop, steps=1).step_seconds) < _SHORT_RUN_SECONDS:
         return loop, choice
+    fastest = _probe(loop, _TIMED_STEPS)
+    run_seconds = _run_seconds(loop, fastest.step_seconds)
     for change in changes:
         spent = max(gather_values(time.perf_counter() - started))
         if spent + _cost(change, fastest.step_seconds) > _SHARE * run_seconds:
             continue
         changed = dataclasses.replace(choice, **change)
         candidate = builder.build(changed)
-        probed = _probe(candidate)
+        _probe(candidate, steps=1)  # the first step is a slow one
+        probed = _probe(candidate, _TIMED_STEPS)
         same = math.isclose(probed.loss, fastest.loss, rel_tol=_SAME)
         if same and probed.step_seconds < _WORTH * fastest.step_seconds:
             loop, choice, fastest = candidate, changed, probed
@@ -167,20 +168,18 @@ class _Probed:
     loss: float
 
 
-def _probe(loop: Loop) -> _Probed:
+def _probe(loop: Loop, steps: int) -> _Probed:
     """Take a few steps and take them back; whatever cannot be compiled is as slow as can be."""
     state = loop.parts.state
     saved = {name: tensor.clone() for name, tensor in state.tensors().items()}
     try:
-        loss = take_step(loop.parts, Votes).loss
         started = time.perf_counter()
-        for _ in range(_TIMED_STEPS):
-            take_step(loop.parts, Votes)
-        seconds = (time.perf_counter() - started) / _TIMED_STEPS
+        losses = [take_step(loop.parts, Votes).loss for _ in range(steps)]
+        seconds = (time.perf_counter() - started) / steps
     except torch._dynamo.exc.TorchDynamoException as error:
         _log.info("not compiled: %s", error)
         return _Probed(math.inf, math.nan)
     finally:
         state.load(saved)
         state.step = 0
-    return _Probed(max(gather_values(seconds)), loss)
+    return _Probed(max(gather_values(seconds)), losses[0])
