@@ -11,7 +11,7 @@ import torch
 from scalewise.cluster.memory import keep_freed_memory
 
 def allocate():
-    return [torch.ones(size) for size in (100_000, 3_000_000, 40_000_000)]
+    return [torch.ones(size) for size in (100_000, 1_000_000, 7_000_000)]
 
 keep_freed_memory()
 for _ in range(20):  # free blocks of the right sizes come to be there
@@ -20,7 +20,7 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 allocate()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
-_PAGES = 40_000  # of 4 kB, in one round
+_PAGES = 7_900  # of 4 kB, in one round
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a setting of glibc")

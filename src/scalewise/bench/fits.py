@@ -2,10 +2,12 @@
 
 Memory grows with the microbatch along a straight line. Sizes are doubled as long as the line says that the next one
 fits; the largest is where the line meets what a worker may use. On a GPU a size that does not fit after all is
-refused with an error; on a CPU the system would end the process, which is why nothing is tried on luck.
+refused with an error; on a CPU the system would end the process, which is why nothing is tried on luck. Each size is
+tried more than once from a clean start, because the holes that one round leaves in memory make the next one need more.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,35 +15,39 @@ import torch
 
 from scalewise.bench.measure import SyntheticSource
 from scalewise.cluster.collectives import gather_values
-from scalewise.cluster.memory import free_memory
+from scalewise.cluster.memory import free_memory, give_freed_memory_back
+from scalewise.cluster.world import World
 from scalewise.errors import ConfigError
 from scalewise.loop.step import Parts, gradients_and_loss
 from scalewise.recipe.batch import Batch
 
 _SMALLEST = 16
-_SHARE = 0.9
+_SHARE = 0.85
 """How much of the free memory a search may plan with."""
 
 _CLOSE = 1.05
 """How much larger a size must be to be worth another try."""
 
+_ROUNDS = 3
+
 Tried = tuple[int, float]
-"""A microbatch, and the bytes that it took at most."""
+"""A microbatch, and the bytes that it took at most, beyond what was in use before."""
 
 
-def largest_microbatch(parts: Parts, most: int, local_workers: int) -> int:
+def largest_microbatch(parts: Parts, most: int, world: World) -> int:
     """Find the largest microbatch up to `most` that fits on every worker; all workers call it together."""
     device = parts.state.weights.vector.device
     memory = _Gpu(device) if device.type == "cuda" else _Machine()
-    share = _SHARE if device.type == "cuda" else _SHARE / local_workers
-    allowed = min(gather_values(share * memory.free() + memory.in_use()))
+    share = _SHARE if device.type == "cuda" else _SHARE / world.local_workers
+    allowed, in_use = min(gather_values(share * memory.free())), memory.in_use()
     tried: list[Tried] = []
     size = min(_SMALLEST, most)
     while not tried or size > _CLOSE * tried[-1][0]:
-        peaks = gather_values(memory.peak_of(lambda size=size: _go_through(parts, size)))  # type: ignore[misc]
-        if None in peaks:
+        peak = memory.peak_of(functools.partial(_go_through, parts, size))
+        needed = gather_values(None if peak is None else peak - in_use)
+        if None in needed:
             break
-        tried.append((size, max(peaks)))
+        tried.append((size, max(needed)))
         size = next_size(tried, allowed, most)
     if not tried:
         raise ConfigError(f"--microbatch auto: not even {size} examples fit into memory")
@@ -51,25 +57,26 @@ def largest_microbatch(parts: Parts, most: int, local_workers: int) -> int:
 def next_size(tried: Sequence[Tried], allowed: float, most: int) -> int:
     """Return the size to try next: twice as large, or what the line through the last two sizes still allows.
 
-    >>> next_size([(16, 1000)], allowed=2000, most=500)
-    32
-    >>> next_size([(16, 1000), (32, 1400)], allowed=2000, most=500), next_size([(16, 1000), (32, 1400)], 9000, 50)
-    (56, 50)
-    >>> next_size([(32, 1400), (56, 2000)], allowed=2000, most=500)
-    56
+    >>> next_size([(16, 400)], allowed=2000, most=500), next_size([(16, 400)], allowed=2000, most=20)
+    (32, 20)
+    >>> next_size([(16, 400), (32, 1200)], allowed=2000, most=500)
+    48
+    >>> next_size([(32, 1200), (48, 2000)], allowed=2000, most=500)
+    48
     """
-    size, peak = tried[-1]
-    earlier_size, earlier_peak = tried[-2] if len(tried) > 1 else (0, 0.0)
-    bytes_per_example = max(peak - earlier_peak, 1.0) / (size - earlier_size)
-    room = max(0.0, allowed - peak)
-    return min(2 * size, most, size + int(room / bytes_per_example))
+    size, needed = tried[-1]
+    earlier_size, earlier_needed = tried[-2] if len(tried) > 1 else (0, 0.0)
+    # Never less than what an example took so far: memory that was lying about free can hide how much more is needed.
+    bytes_per_example = max((needed - earlier_needed) / (size - earlier_size), needed / size, 1.0)
+    return min(2 * size, most, size + int(max(0.0, allowed - needed) / bytes_per_example))
 
 
 def _go_through(parts: Parts, size: int) -> None:
-    """Put so many examples through the network and back."""
+    """Put so many examples through the network and back, a few times."""
     source = SyntheticSource(parts.feed.source.examples, parts.feed.source.order, Batch(size, size))
     feed = dataclasses.replace(parts.feed, source=source)
-    gradients_and_loss(dataclasses.replace(parts, feed=feed), 0)
+    for _ in range(_ROUNDS):
+        gradients_and_loss(dataclasses.replace(parts, feed=feed), 0)
 
 
 class _Machine:
@@ -88,6 +95,7 @@ class _Machine:
 
     def peak_of(self, work: Callable[[], None]) -> float | None:
         """Work; return the most that this process had meanwhile."""
+        give_freed_memory_back()
         Path("/proc/self/clear_refs").write_text("5")  # forget the earlier peak
         work()
         return _own_memory("VmHWM")

@@ -45,7 +45,7 @@ def measure_group(request: BenchRequest, workload: Workload, world: World) -> Gr
         if request.microbatches == AUTO:
             parts = build_loop(config, workload, world, device, lambda: False).parts
             most = len(parts.feed.source.examples) if request.weak else config.recipe.global_batch // world.workers
-            largest = largest_microbatch(parts, most, world.local_workers)
+            largest = largest_microbatch(parts, most, world)
             request = dataclasses.replace(request, microbatches=[largest])
         everything = points(request, workload)
         measured = [measure(request, point, workload, world, device) for point in everything]

@@ -1,26 +1,34 @@
 """The memory of this machine: how much there is for its workers, and how one step leaves it to the next."""
 
+import contextlib
 import ctypes
 from collections.abc import Iterator
 from pathlib import Path
 
-_TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # glibc's names for its own settings, from malloc.h
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # glibc's names for its own settings, from malloc.h
 _NEVER = 2**31 - 1
+_LARGE_BLOCKS = (64 << 20, 32 << 20)  # older versions take no more than the second
 
 
 def keep_freed_memory() -> None:
     """Let the allocator keep what a step frees, because the next step asks for the same again.
 
-    By default glibc gives large blocks back to the system; getting them again costs a page fault for every 4 kB, and
-    workers of one machine then queue for the kernel. The price is some memory in fragments. Other allocators are left
-    as they are.
+    By default glibc gives most of it back to the system; getting it again costs a page fault for every 4 kB, and
+    workers of one machine then queue for the kernel. Only large blocks are still given back, because the holes that
+    they leave could double the memory that a process needs. Other allocators are left as they are.
     """
     try:
         set_allocator = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):  # macOS, musl, Windows
         return
-    set_allocator(_MMAP_MAX, 0)
     set_allocator(_TRIM_THRESHOLD, _NEVER)
+    any(set_allocator(_MMAP_THRESHOLD, size) for size in _LARGE_BLOCKS)
+
+
+def give_freed_memory_back() -> None:
+    """Let the allocator give back what is free right now."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def free_memory() -> float | None:
