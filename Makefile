@@ -35,10 +35,12 @@ bench-recipes: $(VENV)/.installed-dev data  ## what each piece of a recipe costs
 bench-targets: $(VENV)/.installed-dev data  ## every built-in workload by its default recipe, to its target: hours
 	$(BIN)/python benchmarks/targets.py
 
+NORMALISED := @cifar_10/plain_cnn_bn
+
 convergence: $(VENV)/.installed-dev data  ## which recipes bring the accuracy back at eight times the batch: an hour
 	$(BIN)/scalewise compare cifar_10/plain_cnn --out runs/convergence --epochs 12 --seeds 3 \
 	  --baseline-batch 512 --global-batch 4096 --learning-rate 0.02 --set recipe.microbatch=512 \
-	  --recipes naive,linear,linear+warmup,naive@cifar_10/plain_cnn_bn,lars,lamb,lamb@cifar_10/plain_cnn_bn
+	  --recipes naive,naive$(NORMALISED),linear+warmup,linear+warmup$(NORMALISED),lamb,lamb$(NORMALISED)
 	$(BIN)/python docs/make_convergence.py runs/convergence
 
 pictures: $(VENV)/.installed-dev data  ## the pictures in the docs

@@ -14,7 +14,7 @@ from scalewise.build import build_loop
 from scalewise.cluster.collectives import choose_device, joined
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import World, threads_per_worker
-from scalewise.config import AUTO
+from scalewise.config import AUTO, Config
 from scalewise.workloads import Workload
 
 
@@ -43,12 +43,19 @@ def measure_group(request: BenchRequest, workload: Workload, world: World) -> Gr
     device = choose_device(cluster.device, world)
     with joined(world, device, cluster.timeout_seconds):
         if request.microbatches == AUTO:
-            parts = build_loop(config, workload, world, device, lambda: False).parts
-            most = len(parts.feed.source.examples) if request.weak else config.recipe.global_batch // world.workers
-            largest = largest_microbatch(parts, most, world)
+            largest = _largest_microbatch(request, config, workload, world, device)
             request = dataclasses.replace(request, microbatches=[largest])
         everything = points(request, workload)
         measured = [measure(request, point, workload, world, device) for point in everything]
         network = measure_network(4 * measured[0].summed_values, device) if world.workers > 1 else None
     microbatches = [int(point.config.recipe.microbatch) for point in everything]
     return GroupResult(world.workers, world.local_workers, microbatches, measured, network)
+
+
+def _largest_microbatch(
+    request: BenchRequest, config: Config, workload: Workload, world: World, device: torch.device
+) -> int:
+    """Find what fits: no more than all examples, or, in strong scaling, than a worker's part of the global batch."""
+    parts = build_loop(config, workload, world, device, lambda: False).parts
+    most = len(parts.feed.source.examples) if request.weak else config.recipe.global_batch // world.workers
+    return largest_microbatch(parts, most, world)
