@@ -52,8 +52,8 @@ class Case:
 
 
 _WORKERS_CASES = (
-    (Case(_CNN, global_batch=256, steps=8, microbatch=128), 2),
-    (Case(_CNN, global_batch=256, steps=8, microbatch=64), 4),
+    (Case(_CNN, global_batch=256, steps=4, microbatch=128), 2),
+    (Case(_CNN, global_batch=256, steps=4, microbatch=64), 4),
 )
 _EXACT_CASES = (
     Case("digits/fc_64_64", global_batch=64, steps=3000),
@@ -70,7 +70,7 @@ _AGREEMENT_CASES = (
 
 def main(
     rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 7,
-    short_rounds: Annotated[int, typer.Option(min=1, help="the same for the workers, whose turns are short")] = 31,
+    short_rounds: Annotated[int, typer.Option(min=1, help="the same for the workers, whose turns are short")] = 61,
     only: Annotated[str | None, typer.Option(help="workers, exact, checkpoints or agreement alone")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="few steps: prints its tables, leaves the results alone")
