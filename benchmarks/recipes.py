@@ -46,7 +46,7 @@ _PIECES: dict[str, tuple[str, ...]] = {
 }
 
 
-def main(rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 9) -> None:
+def main(rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 5) -> None:
     """Measure everything in turns, write results/recipes.json and the tables in README.md."""
     torch.set_num_threads(_THREADS)
     optimizers = _optimizers(rounds)
