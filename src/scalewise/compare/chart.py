@@ -23,7 +23,7 @@ def draw_curves(file: Path, title: str, curves: Mapping[Condition, Sequence[Curv
         is_baseline = condition.name == BASELINE
         colour = BASELINE_COLOUR if is_baseline else next(colours)
         whole = [curve for curve in found if not curve.diverged]
-        label = f"{condition.name}, batch {condition.global_batch:,}"
+        label = f"{condition.name}, batch {condition.global_batch:,}" if is_baseline else condition.name
         if not whole:
             ends.append((None, f"{label}: diverged", colour))
             continue
