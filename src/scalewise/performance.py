@@ -111,7 +111,8 @@ class Builder:
 def choose(builder: Builder, loop: Loop, choice: Choice) -> tuple[Loop, Choice]:
     """Try what may be faster than the default choice, if the run is long; all workers call it together."""
     changes = _changes(builder.config, choice, loop, builder.device)
-    if not changes:
+    known_to_be_short = loop.rule.seconds is not None and loop.rule.seconds < _SHORT_RUN_SECONDS
+    if not changes or known_to_be_short:
         return loop, choice
     started = time.perf_counter()
     if _run_seconds(loop, _probe(loop, steps=1).step_seconds) < _SHORT_RUN_SECONDS:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import torch
 from rich.console import Console
@@ -59,7 +59,7 @@ def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode
         stack.enter_context(joined(world, device, config.cluster.timeout_seconds))
         stop_request = StopRequest()
         folder = RunFolder(out) if world.chief else None
-        earlier = broadcast_from_chief(folder.metadata().get("performance") if folder is not None else None)
+        earlier = broadcast_from_chief(_earlier_choice(folder))
         choice = Choice.default(config, world) if earlier is None else Choice.recorded(earlier, config, world)
         builder = Builder(config, workload, world, device, stop_request.made)
         loop = _together(world, lambda: builder.build(choice))
@@ -86,6 +86,13 @@ def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode
         wait_for_all()  # nobody leaves while the chief still writes
     assert isinstance(result, Stopped)
     return status_after(result.reason).exit_code
+
+
+def _earlier_choice(folder: RunFolder | None) -> dict[str, Any] | None:
+    """Read how an earlier sitting did its arithmetic; a folder that cannot be read is told of when it is opened."""
+    with contextlib.suppress(FolderError):
+        return folder.metadata().get("performance") if folder is not None else None
+    return None
 
 
 @dataclass(frozen=True)
