@@ -53,12 +53,6 @@ class Point:
     workers: int
     config: Config
 
-    @property
-    def name(self) -> str:
-        """Tell it from the other points of a bench."""
-        recipe = self.config.recipe
-        return f"{self.workers} x {recipe.microbatch}, global batch {recipe.global_batch}"
-
 
 def microbatches(text: str) -> Sequence[int] | Auto:
     """Read microbatches: whole numbers, or auto."""

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Subset, default_collate
 
+from scalewise.cluster.signals import STOP_SIGNALS
 from scalewise.data.splits import Examples, Split
 
 _BATCHES_AHEAD = 4  # of each reader
@@ -77,5 +78,5 @@ class StoredSplit(Examples):
 
 def _leave_signals_to_the_training(reader: int) -> None:
     """Read on when the whole job is asked to stop: the training finishes its step first."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+    for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
