@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from scalewise.cluster.sums import NarrowSum, make_worker_sum
+from scalewise.cluster.sums import MessageSum, NarrowSum, make_worker_sum
 from scalewise.cluster.world import World, readers_per_worker
 from scalewise.config import AUTO, Config, Duration, Recipe
 from scalewise.data.given import as_splits
@@ -17,6 +17,7 @@ from scalewise.loop.adasum import AdasumTotal
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
 from scalewise.loop.feed import Feed
+from scalewise.loop.overlap import OverlappedTotal
 from scalewise.loop.probe import probe
 from scalewise.loop.source import ReadAhead, Source
 from scalewise.loop.state import TrainingState
@@ -37,6 +38,9 @@ from scalewise.recipe.residual import zero_residual_branches
 from scalewise.recipe.schedules import check_schedule, make_schedule
 from scalewise.seeds import Purpose, derive
 from scalewise.workloads import Workload
+
+GPU_BUCKET_MEGABYTES = 25.0
+"""Large enough for the network's full speed, and small enough to leave early."""
 
 
 def resolved(config: Config, workers: int) -> Config:
@@ -85,7 +89,7 @@ def build_loop(
     names = probe(model, workload, recipe.label_smoothing, train, smallest, [size for _, size in feed.sizes])
 
     layout = layout_with(weights, moments.sums.shape if moments is not None else (0,), (), (2,))
-    total = _make_total(config, layout, weights, batch, world)
+    total = _make_total(config, layout, weights, batch, world, share)
     loss_scale = make_loss_scale(recipe)
     gradients = Gradients(total.vector[: len(weights.vector)], loss_scale, recipe.clip_norm)
     optimizer = make_optimizer(recipe, weights, gradients.vector)
@@ -120,11 +124,26 @@ def _check_wire(config: Config) -> None:
 
 
 def _check_performance(config: Config) -> None:
-    """Refuse other arithmetic where equal bits are asked for."""
+    """Refuse other arithmetic where equal bits are asked for, and buckets of what cannot be cut."""
     performance = config.performance
-    if config.recipe.exact and (performance.memory_format == "contiguous" or performance.compile is True):
-        key = "compile" if performance.compile is True else "memory_format"
+    buckets = isinstance(performance.bucket_megabytes, float)
+    changes = {
+        "memory_format": performance.memory_format == "contiguous",
+        "compile": performance.compile is True,
+        "bucket_megabytes": buckets,
+    }
+    for key in (key for key, changed in changes.items() if changed and config.recipe.exact):
         raise ConfigError(f"performance.{key} changes how sums are rounded: it contradicts recipe.exact (--exact)")
+    if buckets and (config.recipe.combine != "mean" or config.cluster.wire != "fp32"):
+        raise ConfigError("performance.bucket_megabytes works with recipe.combine=mean and cluster.wire=fp32")
+
+
+def bucket_megabytes(config: Config, device: torch.device) -> float | None:
+    """Say how large buckets of gradients are where nobody has tried what is faster."""
+    wanted = config.performance.bucket_megabytes
+    if wanted == AUTO:
+        return GPU_BUCKET_MEGABYTES if device.type == "cuda" else None
+    return wanted
 
 
 def _make_feed(recipe: Recipe, train: Examples, batch: Batch, share: range) -> Feed:
@@ -146,7 +165,9 @@ def _check_images(recipe: Recipe, shape: tuple[int, ...]) -> None:
         raise ConfigError(f"recipe.{key} is for images: the inputs of this workload have shape {shape}")
 
 
-def _make_total(config: Config, layout: Layout, weights: FlatWeights, batch: Batch, world: World) -> Total:
+def _make_total(
+    config: Config, layout: Layout, weights: FlatWeights, batch: Batch, world: World, share: range
+) -> Total:
     device = weights.vector.device
     if config.recipe.combine == "adasum":
         return AdasumTotal(layout, weights, device, batch, world)
@@ -155,7 +176,11 @@ def _make_total(config: Config, layout: Layout, weights: FlatWeights, batch: Bat
     length = layout.offsets[-1]
     if config.cluster.wire != "fp32" and world.workers > 1:
         return RunningTotal(layout, NarrowSum(length, len(weights.vector), DTYPES[config.cluster.wire], device))
-    return RunningTotal(layout, make_worker_sum(length, device, world, config.cluster.timeout_seconds))
+    worker_sum = make_worker_sum(length, device, world, config.cluster.timeout_seconds)
+    megabytes = bucket_megabytes(config, device)
+    if megabytes is not None and world.workers > 1 and isinstance(worker_sum, MessageSum):
+        return OverlappedTotal(layout, worker_sum, weights, share, 1e6 * megabytes)
+    return RunningTotal(layout, worker_sum)
 
 
 def _make_average(recipe: Recipe, weights: FlatWeights, moments: Moments | None, train_examples: int) -> Average | None:

@@ -1,6 +1,7 @@
 """Chooses how the arithmetic is done, from a short probe of real steps at the start of a long run.
 
-Memory format, threads, and whether the network is compiled decide the time and, of the model, no more than rounding.
+Memory format, threads, buckets, and whether the network is compiled decide the time and, of the model, no more than
+rounding.
 A choice is kept for all sittings of a run, so that a resumed run rounds as before; `--exact` has no choice.
 """
 
@@ -16,12 +17,14 @@ from typing import Any, Self
 
 import torch
 
-from scalewise.build import build_loop, load_splits
+from scalewise.build import GPU_BUCKET_MEGABYTES, bucket_megabytes, build_loop, load_splits
 from scalewise.cluster.collectives import gather_values
+from scalewise.cluster.sums import MessageSum
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import AUTO, Config
 from scalewise.data.splits import Examples
 from scalewise.loop.step import Votes, take_step
+from scalewise.loop.total import RunningTotal
 from scalewise.loop.train import Loop
 from scalewise.workloads import Workload
 
@@ -47,10 +50,11 @@ class Choice:
     compiled: bool
     threads_per_worker: int
     workers: int
+    bucket_megabytes: float | None = None
     probe_seconds: float = 0.0
 
     @classmethod
-    def default(cls, config: Config, world: World) -> Self:
+    def default(cls, config: Config, world: World, device: torch.device) -> Self:
         """Return what `auto` stands for without a probe."""
         performance = config.performance
         return cls(
@@ -58,10 +62,11 @@ class Choice:
             performance.compile is True,
             threads_per_worker(config.cluster, config.recipe.exact, world.local_workers),
             world.workers,
+            bucket_megabytes(config, device),
         )
 
     @classmethod
-    def recorded(cls, content: Mapping[str, Any], config: Config, world: World) -> Self:
+    def recorded(cls, content: Mapping[str, Any], config: Config, world: World, device: torch.device) -> Self:
         """Return the choice of an earlier sitting, where nothing else is asked for now."""
         earlier, performance = cls(**content), config.performance
         kept: dict[str, Any] = {}
@@ -69,22 +74,29 @@ class Choice:
             kept["memory_format"] = earlier.memory_format
         if performance.compile == AUTO:
             kept["compiled"] = earlier.compiled
+        if performance.bucket_megabytes == AUTO:
+            kept["bucket_megabytes"] = earlier.bucket_megabytes
         if config.cluster.threads_per_worker == AUTO and earlier.workers == world.workers:
             kept["threads_per_worker"] = earlier.threads_per_worker
-        return dataclasses.replace(cls.default(config, world), probe_seconds=earlier.probe_seconds, **kept)
+        return dataclasses.replace(cls.default(config, world, device), probe_seconds=earlier.probe_seconds, **kept)
 
     def __str__(self) -> str:
         threads = f"{self.threads_per_worker} thread{'s' * (self.threads_per_worker > 1)} per worker"
         network = "compiled" if self.compiled else "not compiled"
-        return f"filters {self.memory_format}, {threads}, network {network}"
+        buckets = "" if self.bucket_megabytes is None else f", buckets of {self.bucket_megabytes:g} MB"
+        return f"filters {self.memory_format}, {threads}, network {network}{buckets}"
 
     def settled(self, config: Config) -> Config:
         """Return the configuration without `auto`."""
         cluster = config.cluster.model_copy(update={"threads_per_worker": self.threads_per_worker})
-        update = {"memory_format": self.memory_format, "compile": self.compiled}
-        return config.model_copy(
-            update={"cluster": cluster, "performance": config.performance.model_copy(update=update)}
+        performance = config.performance.model_copy(
+            update={
+                "memory_format": self.memory_format,
+                "compile": self.compiled,
+                "bucket_megabytes": self.bucket_megabytes,
+            }
         )
+        return config.model_copy(update={"cluster": cluster, "performance": performance})
 
 
 @dataclass
@@ -145,9 +157,19 @@ def _changes(config: Config, choice: Choice, loop: Loop, device: torch.device) -
     has_filters = any(parameter.ndim == 4 for parameter in loop.parts.state.weights.parameters)
     if config.performance.memory_format == AUTO and has_filters:
         changes.append({"memory_format": "contiguous"})
+    if config.performance.bucket_megabytes == AUTO and _sends_messages(loop, choice.workers):
+        quarter = len(loop.parts.state.weights.vector) * 4 / 4e6
+        other = min(quarter, GPU_BUCKET_MEGABYTES) if choice.bucket_megabytes is None else None
+        changes.append({"bucket_megabytes": other})
     if config.performance.compile == AUTO and (not on_cpu or shutil.which("g++")):
         changes.append({"compiled": True})
     return changes
+
+
+def _sends_messages(loop: Loop, workers: int) -> bool:
+    """Say whether the sum over workers is by messages that could leave earlier."""
+    total = loop.parts.total
+    return workers > 1 and isinstance(total, RunningTotal) and isinstance(total.worker_sum, MessageSum)
 
 
 def _cost(change: Mapping[str, Any], step_seconds: float) -> float:

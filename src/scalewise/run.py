@@ -60,7 +60,9 @@ def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode
         stop_request = StopRequest()
         folder = RunFolder(out) if world.chief else None
         earlier = broadcast_from_chief(_earlier_choice(folder))
-        choice = Choice.default(config, world) if earlier is None else Choice.recorded(earlier, config, world)
+        choice = Choice.default(config, world, device)
+        if earlier is not None:
+            choice = Choice.recorded(earlier, config, world, device)
         builder = Builder(config, workload, world, device, stop_request.made)
         loop = _together(world, lambda: builder.build(choice))
         messages: list[str] = []

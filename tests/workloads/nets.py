@@ -144,6 +144,50 @@ class Slow(Dropout):
         return super().summed_loss(outputs, targets, label_smoothing)
 
 
+class PartlyUnused(Digits):
+    """A network with a layer that nothing goes through."""
+
+    def model(self) -> nn.Module:
+        network = super().model()
+        network.register_module("unused", Unused())
+        return network
+
+
+class Unused(nn.Linear):
+    """Lets through what it gets."""
+
+    def __init__(self) -> None:
+        super().__init__(10, 10)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return inputs
+
+
+class Pause(torch.autograd.Function):
+    """The identity, with a gradient that takes its time."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor) -> Tensor:
+        return inputs.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        time.sleep(0.15)
+        return gradient
+
+
+class SlowLayers(Digits):
+    """Layers of a megabyte each, whose gradients come one after the other with pauses between them."""
+
+    def model(self) -> nn.Module:
+        class Pausing(nn.Linear):
+            def forward(self, inputs: Tensor) -> Tensor:
+                return super().forward(cast(Tensor, Pause.apply(inputs)).relu())  # type: ignore[no-untyped-call]
+
+        layers = [Pausing(512, 512) for _ in range(4)]
+        return nn.Sequential(nn.Flatten(), nn.Linear(64, 512), *layers, nn.Linear(512, 10))
+
+
 class Stored(Dropout):
     """The digits one by one from files, each of which takes as many milliseconds to read as the environment says."""
 

@@ -97,6 +97,12 @@ def sum_over_workers(tensor: Tensor) -> None:
 
 
 @_told
+def start_sum_over_workers(tensor: Tensor) -> Callable[[], object]:
+    """Begin to replace the tensor by its sum over all workers; return what waits for it."""
+    return _told(dist.all_reduce(tensor, async_op=True).wait)
+
+
+@_told
 def exchange_slices(sent: list[Tensor], received_lengths: list[int]) -> list[Tensor]:
     """Send the i-th tensor to worker i; return what every worker sent here, in the order of workers."""
     if not dist.is_initialized():

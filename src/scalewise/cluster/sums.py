@@ -3,12 +3,18 @@
 import os
 import tempfile
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from scalewise.cluster.collectives import broadcast_from_chief, sum_over_workers, wait_for_all
+from scalewise.cluster.collectives import (
+    broadcast_from_chief,
+    start_sum_over_workers,
+    sum_over_workers,
+    wait_for_all,
+)
 from scalewise.cluster.meeting import Meeting, make_pipes
 from scalewise.cluster.world import World
 
@@ -31,14 +37,23 @@ class WorkerSum(ABC):
 
 
 class MessageSum(WorkerSum):
-    """The sum by one all-reduce, in place."""
+    """The sum by an all-reduce, in place: of everything, or of one part after the other as they are started."""
 
     def __init__(self, length: int, device: torch.device) -> None:
         self.own = self.total = torch.zeros(length, device=device)
+        self._under_way: list[Callable[[], object]] = []
+
+    def start(self, start: int, end: int) -> None:
+        """Begin to add up a part, which this worker has written, while it writes others; all start the same parts."""
+        self._under_way.append(start_sum_over_workers(self.total[start:end]))
 
     def add_up(self) -> None:
-        """Add up in place."""
-        sum_over_workers(self.total)
+        """Add up in place, or wait for the parts."""
+        if not self._under_way:
+            sum_over_workers(self.total)
+        for wait in self._under_way:
+            wait()
+        self._under_way.clear()
 
 
 class NarrowSum(WorkerSum):

@@ -172,6 +172,11 @@ class Performance(Section):
     compile: bool | Auto = Field(
         AUTO, description="the network by torch.compile; auto: where that is faster in a run that is long enough to try"
     )
+    bucket_megabytes: PositiveFloat | Auto | None = Field(
+        AUTO,
+        description="between machines or GPUs gradients leave in buckets of this size while others are computed; "
+        "null: all at the end; auto: 25 on GPUs, else null, or the other way where a long run finds that faster",
+    )
 
 
 class Config(Section):

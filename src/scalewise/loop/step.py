@@ -70,6 +70,7 @@ def take_step(parts: Parts, votes: Callable[[], Votes]) -> StepOutcome:
     """Train on the next global batch."""
     state = parts.state
     for microbatch in parts.share:
+        parts.total.expect(microbatch)
         parts.total.add(microbatch, [*gradients_and_loss(parts, microbatch), votes().tensor()])
     parts.total.finish()
     *_, moments, mean_loss, all_votes = parts.total.pieces
