@@ -70,6 +70,10 @@ class WatchedTotal(Total):
         self._total, self._watch = total, watch
         self.vector, self.pieces = total.vector, total.pieces
 
+    def expect(self, microbatch: int) -> None:
+        """Learn which microbatch is computed next."""
+        self._total.expect(microbatch)
+
     def add(self, microbatch: int, contribution: list[Tensor]) -> None:
         """Add one microbatch."""
         self._total.add(microbatch, contribution)
