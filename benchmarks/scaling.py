@@ -1,4 +1,4 @@
-"""Measures what more workers, --exact and checkpoints do to the time of real training commands."""
+"""Measures what more workers, --exact, checkpoints and the probe do to the time of real training commands."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from training_command import TrainingCommand, bench_step_seconds
 
 _CNN = "fashion_mnist/simple_cnn_base"
 _THREADS_PER_WORKER = 1
-_CHECKPOINT_RUN_SECONDS = 150
+_CHECKPOINT_RUN_SECONDS = 330  # long enough for a probe of what is fastest
 _QUICK_SECONDS = 3
 _BENCH_SECONDS = 10
 
@@ -172,12 +172,16 @@ def _agreement_row(case: Case, workers: int, rounds: int, quick: bool) -> dict[s
 
 
 def _checkpoints(rounds: int, quick: bool) -> list[dict[str, Any]]:
-    """Train once with the default checkpoint interval; say which share of the time the checkpoints took."""
+    """Train once with everything at its default; say which share of the time checkpoints and the probe took."""
     run_seconds = _QUICK_SECONDS if quick else _CHECKPOINT_RUN_SECONDS
     settings = ("stop.target=null", "stop.epochs=null", f"stop.seconds={run_seconds}")
     metadata = TrainingCommand(_CNN, settings).metadata()
     parts = {name: metadata[name] for name in ("training_seconds", "evaluation_seconds", "checkpoint_seconds")}
-    return [{"workload": _CNN, **parts, "share": round(parts["checkpoint_seconds"] / sum(parts.values()), 5)}]
+    parts["probe_seconds"] = metadata["performance"]["probe_seconds"]
+    shares = {
+        f"{name}_share": round(parts[f"{name}_seconds"] / sum(parts.values()), 5) for name in ("checkpoint", "probe")
+    }
+    return [{"workload": _CNN, **parts, **shares}]
 
 
 def _medians(figures: Figures) -> dict[str, float]:

@@ -114,13 +114,14 @@ def _agreement_cells(row: Row) -> list[str]:
 
 
 def checkpoints_table(rows: Iterable[Row]) -> str:
-    header = ["workload", "training, s", "evaluation, s", "checkpoints, s", "share of checkpoints"]
+    header = ["workload", "training, s", "evaluation, s", "checkpoints, s", "their share", "probe, s", "its share"]
     return _table(header, [_checkpoints_cells(row) for row in rows])
 
 
 def _checkpoints_cells(row: Row) -> list[str]:
-    seconds = [_seconds(row[f"{part}_seconds"]) for part in ("training", "evaluation", "checkpoint")]
-    return [row["workload"], *seconds, f"{row['share']:.2%}"]
+    training, evaluation = (_seconds(row[f"{part}_seconds"]) for part in ("training", "evaluation"))
+    prices = [(_seconds(row[f"{part}_seconds"]), f"{row[f'{part}_share']:.2%}") for part in ("checkpoint", "probe")]
+    return [row["workload"], training, evaluation, *prices[0], *prices[1]]
 
 
 def pieces_table(rows: Iterable[Row]) -> str:
