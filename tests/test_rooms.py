@@ -25,6 +25,7 @@ ROOMS = [
     "charts",
     "bench",
     "compare",
+    "analysis",
     "cli",
     "__main__",
 ]

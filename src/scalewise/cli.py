@@ -154,6 +154,44 @@ def bench(
 
 
 @app.command()
+def analyze(
+    folder: Annotated[Path | None, typer.Argument(help="folder of studies, ours or in the public layout")] = None,
+    steps: Annotated[Path | None, typer.Option(help="a steps.csv from anywhere instead of a folder")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="e.g. val/classification_error<0.12; by default the study's")
+    ] = None,
+    step_budget: Annotated[int | None, typer.Option(min=1, help="also the best metric within so many steps")] = None,
+    epoch_budget: Annotated[float | None, typer.Option(help="also the best metric within so many epochs")] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of pictures and analysis.json")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+) -> None:
+    """Find steps to target against batch size, and the critical batch size."""
+    from scalewise.analysis.analyze import AnalyzeRequest
+    from scalewise.analysis.analyze import analyze as analyze_as_asked
+    from scalewise.analysis.table import budget_table, curve_table
+
+    if (folder is None) == (steps is None):
+        raise UserError("analyze needs either a folder of studies or --steps with a steps.csv")
+    if epoch_budget is not None and not epoch_budget > 0:
+        raise UserError(f"--epoch-budget {epoch_budget:g} should be more than nothing")
+    out = out or (Path("runs/analyze") if folder is None else folder / "_scalewise" / "analysis")
+    analysis = analyze_as_asked(AnalyzeRequest(folder, steps, target, step_budget, epoch_budget, out))
+    if as_json:
+        print(json.dumps(analysis.content(), indent=2))
+        return
+    for found in analysis.workloads:
+        _print(curve_table(found.curve))
+        print(found.curve.fit.says)
+        if found.budgets:
+            _print(budget_table(found.budgets))
+    if analysis.skipped:
+        named = ", ".join(str(item.path) for item in analysis.skipped[:3])
+        more = ", ..." if len(analysis.skipped) > 3 else ""
+        print(f"{len(analysis.skipped)} could not be read and were left out: {named}{more}")
+    print(f"pictures and results in {out}")
+
+
+@app.command()
 def workloads() -> None:
     """List every workload with its data, size, target and whether its data is here."""
     from scalewise.workloads.catalogue import catalogue

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalewise.errors import DataError
 from scalewise.record.atomic import write_result
+from scalewise.record.plain_table import Row, read_rows
 
 _REQUIRED = ("cluster", "workers", "global_batch", "step_seconds")
 _OPTIONAL = ("low", "high", "workers_per_node", "microbatch")
@@ -69,42 +69,21 @@ def series(points: Iterable[Throughput], weak: bool) -> list[Series]:
 
 def read_throughput(file: Path) -> list[Throughput]:
     """Read a throughput file; every mistake in it is told with its line."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot read {file}: {error}") from None
-    reader = csv.DictReader(io.StringIO(text))
-    missing = [name for name in _REQUIRED if name not in (reader.fieldnames or [])]
-    if missing:
-        raise DataError(f"{file} has no column {missing[0]!r}; it needs {', '.join(_REQUIRED)}")
-    points = [_point(row, f"{file}, line {line}") for line, row in enumerate(reader, start=2)]
-    if not points:
-        raise DataError(f"{file} has no rows")
-    return points
+    return [_point(row) for row in read_rows(file, _REQUIRED)]
 
 
-def _point(row: dict[str, str], where: str) -> Throughput:
+def _point(row: Row) -> Throughput:
+    workers_per_node, microbatch = (row.positive_or_none(name) for name in ("workers_per_node", "microbatch"))
     return Throughput(
-        cluster=row["cluster"],
-        workers=int(_positive(row, "workers", where, whole=True)),
-        global_batch=int(_positive(row, "global_batch", where, whole=True)),
-        step_seconds=_positive(row, "step_seconds", where),
-        low=_positive(row, "low", where) if row.get("low") else None,
-        high=_positive(row, "high", where) if row.get("high") else None,
-        workers_per_node=int(_positive(row, "workers_per_node", where)) if row.get("workers_per_node") else None,
-        microbatch=int(_positive(row, "microbatch", where)) if row.get("microbatch") else None,
+        cluster=row.cells.get("cluster", ""),
+        workers=int(row.positive("workers", whole=True)),
+        global_batch=int(row.positive("global_batch", whole=True)),
+        step_seconds=row.positive("step_seconds"),
+        low=row.positive_or_none("low"),
+        high=row.positive_or_none("high"),
+        workers_per_node=None if workers_per_node is None else int(workers_per_node),
+        microbatch=None if microbatch is None else int(microbatch),
     )
-
-
-def _positive(row: dict[str, str], name: str, where: str, whole: bool = False) -> float:
-    text = row.get(name) or ""
-    try:
-        value = float(text)
-    except ValueError:
-        raise DataError(f"{where}: {name}={text!r} is not a number") from None
-    if not 0 < value < float("inf") or (whole and value != int(value)):
-        raise DataError(f"{where}: {name}={text} should be a positive {'whole ' * whole}number")
-    return value
 
 
 def write_throughput(file: Path, points: Sequence[Throughput]) -> None:

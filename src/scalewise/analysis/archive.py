@@ -1,0 +1,161 @@
+"""Reads studies from the public layout, ours and others' alike, many files at a time.
+
+A parser started once per file would spend its time on starting. So the rows of all trials of a study that have the same
+columns are joined and parsed in one go; which trial a row belongs to follows from how many lines each of them brought.
+Whatever is damaged is left out and named.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from scalewise.errors import FolderError
+from scalewise.record.study_folder import StudyFolder, TrialFolder, find_studies, read_json
+
+COMPLETE, INFEASIBLE = "COMPLETE", "INFEASIBLE"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial's metadata say."""
+
+    trial_id: int
+    status: str
+    steps: int
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Study:
+    """One study with all its trials."""
+
+    dataset: str
+    model: str
+    optimizer: str
+    batch_size: int
+    description: dict[str, Any]
+    trials: list[Trial]
+    measurements: pl.DataFrame
+    """`trial_id`, `step` and the metrics of every evaluation of every trial."""
+
+    @property
+    def workload(self) -> tuple[str, str, str]:
+        """What the batch size is varied for."""
+        return self.dataset, self.model, self.optimizer
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Something that could not be read."""
+
+    path: Path
+    why: str
+
+
+def read_archive(root: Path, metrics: Sequence[str] | None, skipped: list[Skipped]) -> Iterator[Study]:
+    """Read every study below a folder, one at a time, with these metrics or all; note what has to be left out."""
+    for folder in find_studies(root):
+        study = _read_study(folder, metrics, skipped)
+        if study is not None:
+            yield study
+
+
+def _read_study(folder: StudyFolder, metrics: Sequence[str] | None, skipped: list[Skipped]) -> Study | None:
+    try:
+        description = folder.description()
+        names = [str(description[key]) for key in ("dataset", "model", "optimizer")]
+        batch_size = int(description["batch_size"])
+        found, odd = folder.trials()
+    except (FolderError, KeyError, TypeError, ValueError) as error:
+        skipped.append(Skipped(folder.path, _reason(error)))
+        return None
+    skipped += [Skipped(path, "a trial's folder is named by a number") for path in odd]
+    trials, folders = [], []
+    for trial_id, trial_folder in found:
+        try:
+            trials.append(_read_trial(trial_id, trial_folder))
+            folders.append((trial_id, trial_folder))
+        except (FolderError, KeyError, TypeError, ValueError) as error:
+            skipped.append(Skipped(trial_folder.path, _reason(error)))
+    measurements, damaged = read_measurements(folders, metrics)
+    skipped += damaged
+    unreadable = {int(item.path.parent.name) for item in damaged}
+    readable = [trial for trial in trials if trial.trial_id not in unreadable]
+    return Study(names[0], names[1], names[2], batch_size, description, readable, measurements)
+
+
+def _reason(error: Exception) -> str:
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+
+
+def _read_trial(trial_id: int, folder: TrialFolder) -> Trial:
+    content = read_json(folder.metadata)
+    return Trial(trial_id, str(content["status"]), int(content["steps"]), dict(content["parameters"]))
+
+
+def read_measurements(
+    folders: Sequence[tuple[int, TrialFolder]], metrics: Sequence[str] | None
+) -> tuple[pl.DataFrame, list[Skipped]]:
+    """Read the measurements of some trials into one table; return also the files that are damaged."""
+    bodies: dict[bytes, list[tuple[int, Path, bytes]]] = {}
+    damaged = []
+    for trial_id, folder in folders:
+        try:
+            content = folder.measurements.read_bytes()
+        except OSError as error:
+            damaged.append(Skipped(folder.measurements, str(error)))
+            continue
+        header, _, body = content.partition(b"\n")
+        body = body if body.endswith(b"\n") or not body else body + b"\n"
+        if body.count(b",") != header.count(b",") * body.count(b"\n"):
+            damaged.append(Skipped(folder.measurements, "a row is longer or shorter than the header"))
+        elif body:
+            bodies.setdefault(header.rstrip(b"\r"), []).append((trial_id, folder.measurements, body))
+        elif header and not header.startswith(b"step"):
+            damaged.append(Skipped(folder.measurements, "it has no column 'step'"))
+    tables = []
+    for header, same in bodies.items():
+        table, unreadable = _parse(header, same, metrics)
+        damaged += unreadable
+        if table is not None:
+            tables.append(table)
+    empty = pl.DataFrame(schema={"trial_id": pl.Int64, "step": pl.Float64})
+    return pl.concat([empty, *tables], how="diagonal"), damaged
+
+
+def _parse(
+    header: bytes, files: list[tuple[int, Path, bytes]], metrics: Sequence[str] | None
+) -> tuple[pl.DataFrame | None, list[Skipped]]:
+    """Parse files with the same header together; where that fails, one by one, to find out which is damaged."""
+    columns = header.decode(errors="replace").split(",")
+    wanted = [name for name in columns if name == "step" or metrics is None or name in metrics]
+    if "step" not in columns:
+        return None, [Skipped(path, "it has no column 'step'") for _, path, _ in files]
+    try:
+        return _parse_together(columns, wanted, files), []
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, ValueError) as error:
+        if len(files) == 1:
+            return None, [Skipped(files[0][1], str(error).partition("\n")[0])]
+    parsed = [_parse(header, [file], metrics) for file in files]
+    tables = [table for table, _ in parsed if table is not None]
+    return pl.concat(tables) if tables else None, [item for _, damaged in parsed for item in damaged]
+
+
+def _parse_together(columns: list[str], wanted: list[str], files: list[tuple[int, Path, bytes]]) -> pl.DataFrame:
+    lines = [body.count(b"\n") for _, _, body in files]
+    table = pl.read_csv(
+        b"".join(body for _, _, body in files),
+        has_header=False,
+        new_columns=columns,
+        columns=[columns.index(name) for name in wanted],
+        schema_overrides=dict.fromkeys(columns, pl.Float64),
+        raise_if_empty=False,
+    )
+    if len(table) != sum(lines) or table["step"].null_count():
+        raise ValueError("a row is empty")
+    trial_ids = np.repeat([trial_id for trial_id, _, _ in files], lines)
+    return table.with_columns(pl.Series("trial_id", trial_ids, dtype=pl.Int64))

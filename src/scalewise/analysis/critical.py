@@ -1,0 +1,224 @@
+"""Fits S = S_min (1 + B_crit / B) to steps against batch size, and says how sure B_crit is and whether the form fits.
+
+The fit is in log space, where an error is a percentage, with errors after Student's t, which lets a few points be far
+off. A batch size that never reached the target is a bound: it needs more steps than were tried. For every B_crit on a
+fine grid the best S_min and the size of the errors are found; the likelihood along the grid gives the best value and
+the interval.
+"""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+_LEAST_POINTS = 3
+"""Two numbers are found, and one point must be left to disagree."""
+
+_TAILS = 4.0
+"""Degrees of freedom of the errors: with 4, one point in twenty may be three times as far off as most."""
+_SMALLEST_ERROR = 0.005
+"""Errors are never taken for smaller: step counts are whole, and measured at intervals."""
+_GRID_PER_DECADE = 150
+_COARSE = 10
+"""Every so many of the grid are enough where no more than the likelihood's height is asked for."""
+_BEYOND = 50.0
+"""How far beyond the smallest and the largest batch a critical one is looked for."""
+_ROUNDS = 30
+
+_LARGEST_ERROR = 0.35
+"""Typical errors above it are no fit."""
+_STRAIGHT = 1.4
+"""How far the exponent of a more general form may be from 1, as a factor, where it explains the points better."""
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The steps to target at one batch size; where it was not reached, more than so many."""
+
+    batch_size: float
+    steps: float
+    reached: bool = True
+
+
+@dataclass(frozen=True)
+class CriticalBatch:
+    """The fit; a value that the points do not show is None."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    s_min: float | None
+    error: float | None
+    """The typical error of a point, as a share: half of the points are further off than two thirds of it."""
+    exponent: float | None
+    """What B_crit / B would have to be raised to for the best fit."""
+    form_fits: bool
+    says: str
+    band: tuple[tuple[float, float], ...] = ()
+    """The curves at the ends of the interval: B_crit and S_min of each."""
+
+    @property
+    def overhead_20_percent(self) -> tuple[float | None, float | None, float | None]:
+        """The batch size where steps are 20 % above perfect scaling by this fit, with its interval."""
+        value, low, high = (None if end is None else 0.2 * end for end in (self.value, self.low, self.high))
+        return value, low, high
+
+    def steps(self, batch_size: float) -> float:
+        """Return the fitted number of steps."""
+        assert self.value is not None and self.s_min is not None
+        return self.s_min * (1 + self.value / batch_size)
+
+
+def fit_critical_batch(points: Sequence[CurvePoint]) -> CriticalBatch:
+    """Fit the form to points of different batch sizes.
+
+    >>> fit = fit_critical_batch([CurvePoint(b, 100 * (1 + 512 / b)) for b in (8, 32, 128, 512, 2048, 8192)])
+    >>> round(fit.value), round(fit.s_min), fit.form_fits
+    (512, 100, True)
+    """
+    if sum(point.reached for point in points) < _LEAST_POINTS:
+        return _nothing(f"at least {_LEAST_POINTS} batch sizes must reach the target to fit a curve")
+    data = _Data.of(points)
+    grid = _grid(data)
+    straight = _profile(data, grid, exponent=1.0)
+    best = int(np.argmax(straight.likelihood))
+    reached = int(data.reached.sum())
+    inside = straight.likelihood >= straight.likelihood[best] - _drop(reached, CONFIDENCE)
+    low, high = _ends(grid, inside)
+    band = tuple((float(np.exp(grid[i])), float(np.exp(straight.log_s_min[i]))) for i in np.nonzero(inside)[0][[0, -1]])
+    exponent, gain = _best_exponent(data, grid, straight.likelihood[best])
+    error = _typical_error(data, grid[best], straight.log_s_min[best])
+    bent = gain > _drop(reached, 0.999) and not 1 / _STRAIGHT < exponent < _STRAIGHT
+    on_edge = best in (0, len(grid) - 1) or (low is None and high is None)
+    value, s_min = float(np.exp(grid[best])), float(np.exp(straight.log_s_min[best]))
+    says = _sentence(value, low, high, error, exponent, bent, on_edge, best == 0)
+    if bent:
+        return dataclasses.replace(_nothing(says), error=error, exponent=exponent)
+    fits = error <= _LARGEST_ERROR
+    if on_edge:
+        return CriticalBatch(None, low, high, None, error, exponent, fits, says)
+    return CriticalBatch(value, low, high, s_min, error, exponent, fits, says, band)
+
+
+@dataclass(frozen=True)
+class _Data:
+    """The points as vectors of logarithms."""
+
+    batch: Floats
+    steps: Floats
+    reached: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, points: Sequence[CurvePoint]) -> "_Data":
+        ordered = sorted(points, key=lambda point: point.batch_size)
+        return cls(
+            np.log([point.batch_size for point in ordered]),
+            np.log([point.steps for point in ordered]),
+            np.array([point.reached for point in ordered]),
+        )
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """For each B_crit of a grid: the best S_min, the size of the errors, and the likelihood."""
+
+    log_s_min: Floats
+    error: Floats
+    likelihood: Floats
+
+
+def _grid(data: _Data) -> Floats:
+    """Return logarithms of every B_crit that is considered."""
+    first, last = data.batch[0] - math.log(_BEYOND), data.batch[-1] + math.log(_BEYOND)
+    return np.linspace(first, last, round((last - first) / math.log(10) * _GRID_PER_DECADE) + 1)
+
+
+def _profile(data: _Data, grid: Floats, exponent: float) -> _Profile:
+    """Maximise the likelihood over S_min and the errors for all of a grid at once, by weighted means in turn."""
+    shape = np.logaddexp(0.0, exponent * (grid[:, None] - data.batch))  # log(1 + (B_crit / B)^exponent)
+    above = data.steps - shape  # each point's own log S_min
+    log_s_min = np.median(above[:, data.reached], axis=1)
+    error = np.full(len(grid), 0.3)
+    for _ in range(_ROUNDS):
+        residuals = above - log_s_min[:, None]
+        counts = data.reached | (residuals > 0)  # a bound counts where the curve is below it
+        weights = counts * (_TAILS + 1) / (_TAILS + (residuals / error[:, None]) ** 2)
+        log_s_min = (weights * above).sum(1) / weights.sum(1)
+        squares = (weights * (above - log_s_min[:, None]) ** 2).sum(1) / np.maximum(counts.sum(1), 1)
+        error = np.maximum(np.sqrt(squares), _SMALLEST_ERROR)
+    residuals = (above - log_s_min[:, None]) / error[:, None]
+    density = stats.t.logpdf(residuals, _TAILS) - np.log(error)[:, None]
+    bound = stats.t.logcdf(-residuals, _TAILS)
+    return _Profile(log_s_min, error, np.where(data.reached, density, bound).sum(1))
+
+
+def _drop(points: int, confidence: float) -> float:
+    """Say how far the likelihood may fall within an interval, for as few points as there are.
+
+    With normal errors whose size is found as well, n/2 log(1 + t^2 / (n - 2)) is exact on a line.
+    """
+    freedom = points - 2
+    quantile = float(stats.t.ppf((1 + confidence) / 2, freedom))
+    return points / 2 * math.log1p(quantile**2 / freedom)
+
+
+def _ends(grid: Floats, inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
+    """Return the first values outside of an interval; None where it goes on beyond the grid."""
+    (places,) = np.nonzero(inside)
+    low = None if places[0] == 0 else float(np.exp(grid[places[0] - 1]))
+    high = None if places[-1] == len(grid) - 1 else float(np.exp(grid[places[-1] + 1]))
+    return low, high
+
+
+def _typical_error(data: _Data, log_critical: float, log_s_min: float) -> float:
+    """Return the error that a normal distribution with the same median would have, whatever the outliers."""
+    fitted = log_s_min + np.logaddexp(0.0, log_critical - data.batch)
+    return float(1.4826 * np.median(np.abs(data.steps - fitted)[data.reached]))
+
+
+def _best_exponent(data: _Data, grid: Floats, straight: float) -> tuple[float, float]:
+    """Return the exponent that explains the points best, and how much better than 1 it does."""
+    exponents = np.exp(np.linspace(math.log(0.25), math.log(4), 9))
+    likelihoods = [float(_profile(data, grid[::_COARSE], exponent).likelihood.max()) for exponent in exponents]
+    best = int(np.argmax(likelihoods))
+    return float(exponents[best]), likelihoods[best] - straight
+
+
+def _sentence(
+    value: float,
+    low: float | None,
+    high: float | None,
+    error: float,
+    exponent: float,
+    bent: bool,
+    on_edge: bool,
+    at_first: bool,
+) -> str:
+    if bent:
+        return (
+            f"the steps do not follow S_min (1 + B_crit/B): B_crit/B would have to be raised to {exponent:.2g}, "
+            "so there is no critical batch size to name"
+        )
+    if error > _LARGEST_ERROR:
+        return f"the steps hardly follow S_min (1 + B_crit/B): a typical point is {error:.0%} off"
+    if on_edge and at_first:
+        return "every batch size is beyond the critical one: larger batches save no steps"
+    if on_edge:
+        beyond = "" if low is None else f"; B_crit is above {low:,.0f}"
+        return f"every batch size scales perfectly{beyond}"
+    if high is None:
+        return f"B_crit is above {low:,.0f}; larger batches would have to be tried to say more"
+    if low is None:
+        return f"B_crit is below {high:,.0f}; smaller batches would have to be tried to say more"
+    return f"B_crit is {value:,.0f} ({low:,.0f} to {high:,.0f}); a typical point is {error:.0%} off the fit"
+
+
+def _nothing(says: str) -> CriticalBatch:
+    return CriticalBatch(None, None, None, None, None, None, False, says)

@@ -1,0 +1,135 @@
+"""What steps against batch size say: how far scaling is perfect, where it fades, and where it ends."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from scalewise.analysis.critical import CriticalBatch, fit_critical_batch
+from scalewise.analysis.outcomes import StepsToTarget, effective_learning_rate
+
+OVERHEAD = 1.2
+"""Steps above perfect scaling, or above the fewest, by this factor are where a region ends."""
+
+
+class Region(StrEnum):
+    """What a larger batch buys."""
+
+    PERFECT = "perfect scaling"
+    DIMINISHING = "diminishing returns"
+    MAXIMAL = "maximal parallelism"
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """The batch size whose steps are 20 % above perfect scaling; None: larger than any that was measured."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    by: str
+    """Whether the fit says so, or the measured points and the lines between them."""
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {"value": self.value, "low": self.low, "high": self.high, "by": self.by}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Steps to target against batch size, for one workload, optimizer and target."""
+
+    name: str
+    target: str | None
+    rows: list[StepsToTarget]
+    fit: CriticalBatch
+    overhead: Overhead
+
+    def region(self, row: StepsToTarget) -> Region | None:
+        """Say what a larger batch than this one buys; None where the target was not reached."""
+        if row.steps is None:
+            return None
+        if self.fit.value is not None and self.fit.form_fits:
+            ratio = row.batch_size / self.fit.value
+            return _region(above_perfect=1 + ratio, above_fewest=1 + 1 / ratio)
+        reached = [other for other in self.rows if other.steps is not None]
+        first, fewest = reached[0], min(other.steps for other in reached if other.steps is not None)
+        assert first.steps is not None
+        perfect = first.steps * first.batch_size / row.batch_size
+        return _region(above_perfect=row.steps / perfect, above_fewest=row.steps / fewest)
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        fit = self.fit
+        return {
+            "workload": self.name,
+            "target": self.target,
+            "steps_to_target": [_row_content(row, self.region(row)) for row in self.rows if row.steps is not None],
+            "not_reached": [_row_content(row, None) for row in self.rows if row.steps is None],
+            "critical_batch": {
+                "value": fit.value,
+                "low": fit.low,
+                "high": fit.high,
+                "s_min": fit.s_min,
+                "form_fits": fit.form_fits,
+                "typical_error": fit.error,
+                "exponent": fit.exponent,
+                "says": fit.says,
+            },
+            "overhead_20_percent": self.overhead.content(),
+        }
+
+
+def _region(above_perfect: float, above_fewest: float) -> Region:
+    if above_perfect <= OVERHEAD:
+        return Region.PERFECT
+    return Region.MAXIMAL if above_fewest <= OVERHEAD else Region.DIMINISHING
+
+
+def _row_content(row: StepsToTarget, region: Region | None) -> dict[str, Any]:
+    return {
+        "batch_size": row.batch_size,
+        "steps": row.steps,
+        "trial_id": row.trial_id,
+        "low": row.low,
+        "high": row.high,
+        "trials": row.trials,
+        "reached": row.reached,
+        "infeasible": row.infeasible,
+        "tried_steps": row.tried_steps,
+        "parameters": dict(row.parameters),
+        "effective_learning_rate": effective_learning_rate(row.parameters),
+        "region": region,
+    }
+
+
+def make_curve(name: str, target: str | None, rows: Sequence[StepsToTarget]) -> Curve:
+    """Fit the curve, and find where its regions end."""
+    ordered = sorted(rows, key=lambda row: row.batch_size)
+    fit = fit_critical_batch([row.point for row in ordered if row.tried_steps > 0])
+    return Curve(name, target, ordered, fit, _overhead(fit, ordered))
+
+
+def _overhead(fit: CriticalBatch, rows: Sequence[StepsToTarget]) -> Overhead:
+    if fit.value is not None and fit.form_fits:
+        return Overhead(*fit.overhead_20_percent, by="fit")
+    measured = [(row.batch_size, row.steps) for row in rows if row.steps is not None]
+    return Overhead(overhead_between(measured), None, None, by="points")
+
+
+def overhead_between(measured: Sequence[tuple[float, float]]) -> float | None:
+    """Return where the line through measured points leaves perfect scaling from the first one by 20 %.
+
+    >>> overhead_between([(8, 1000), (16, 500), (32, 500)])
+    19.2
+    """
+    first_batch, first_steps = measured[0] if measured else (1.0, 1.0)
+    previous_batch, previous_excess = first_batch, 1.0
+    for batch, steps in measured[1:]:
+        excess = steps * batch / (first_steps * first_batch)
+        if excess > OVERHEAD:
+            share = math.log(OVERHEAD / previous_excess) / math.log(excess / previous_excess)
+            return float(f"{previous_batch * (batch / previous_batch) ** share:.3g}")
+        previous_batch, previous_excess = batch, excess
+    return None

@@ -1,0 +1,102 @@
+"""What trials came to: the steps that each needed to a target, and what follows for their batch size."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scalewise.analysis.critical import CurvePoint
+
+CONFIDENCE = 0.9
+"""Of the interval of a batch size's steps."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trial that did not diverge, and what it came to."""
+
+    trial_id: int
+    steps: float | None
+    """The first measured step past the target; None where it was not reached."""
+    last_step: float
+    """How far it was trained."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StepsToTarget:
+    """The steps that one batch size needs: the fewest over its trials."""
+
+    batch_size: int
+    steps: float | None
+    trial_id: int | None
+    low: float | None
+    high: float | None
+    """The interval that trials drawn again from the same ones would give; its end is None where it may not arrive."""
+    trials: int
+    reached: int
+    infeasible: int
+    tried_steps: float
+    """How far the longest trial went."""
+    parameters: Mapping[str, Any]
+    """Those of the best trial."""
+
+    @property
+    def point(self) -> CurvePoint:
+        """Return it as a point of the curve; not reached is a bound."""
+        return CurvePoint(
+            self.batch_size, self.tried_steps if self.steps is None else self.steps, self.steps is not None
+        )
+
+
+def steps_to_target(batch_size: int, outcomes: Sequence[Outcome], infeasible: int = 0) -> StepsToTarget:
+    """Take the fewest steps over all trials; ties go to the smallest trial id.
+
+    >>> found = steps_to_target(64, [Outcome(0, None, 900), Outcome(1, 500, 900), Outcome(2, 400, 900)])
+    >>> found.steps, found.trial_id, found.low, found.high
+    (400, 2, 400, None)
+    """
+    reached = sorted((outcome.steps, outcome.trial_id) for outcome in outcomes if outcome.steps is not None)
+    best = next((outcome for outcome in outcomes if reached and outcome.trial_id == reached[0][1]), None)
+    deepest = deciding_trials(len(outcomes))
+    return StepsToTarget(
+        batch_size,
+        steps=reached[0][0] if reached else None,
+        trial_id=reached[0][1] if reached else None,
+        low=reached[0][0] if reached else None,
+        high=reached[deepest - 1][0] if 0 < deepest <= len(reached) else None,
+        trials=len(outcomes) + infeasible,
+        reached=len(reached),
+        infeasible=infeasible,
+        tried_steps=max((outcome.last_step for outcome in outcomes), default=0),
+        parameters=best.parameters if best is not None else {},
+    )
+
+
+def deciding_trials(trials: int, confidence: float = CONFIDENCE) -> int:
+    """Return how many of the best trials decide the interval of the fewest steps.
+
+    Draw n trials out of n, with repetition, again and again: the fewest steps of a draw are those of the best trial
+    that is in it. None of the best k is in a draw with probability (1 - k/n)^n. So the upper end of the interval is the
+    k-th best for the first k where that is at most half of what the interval leaves out, and no simulation is needed.
+    The lower end is the best itself, which two draws in three have.
+
+    >>> deciding_trials(40), deciding_trials(1000), deciding_trials(1)
+    (3, 3, 1)
+    """
+    left_out = (1 - confidence) / 2
+    return next((k for k in range(1, trials + 1) if (1 - k / trials) ** trials <= left_out), 0)
+
+
+def first_steps(measured: Iterable[tuple[float, float]], below: bool, value: float) -> float | None:
+    """Return the first step whose metric is strictly past a value."""
+    past = (step for step, metric in measured if (metric < value if below else metric > value))
+    return min(past, default=None)
+
+
+def effective_learning_rate(parameters: Mapping[str, Any]) -> float | None:
+    """Return learning rate / (1 - momentum): how far a gradient moves the weights in the long run."""
+    rate, momentum = parameters.get("learning_rate"), parameters.get("momentum", 0.0)
+    if not isinstance(rate, int | float) or not isinstance(momentum, int | float) or momentum >= 1:
+        return None
+    return rate / (1 - momentum) if math.isfinite(rate) else None

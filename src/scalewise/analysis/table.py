@@ -1,0 +1,49 @@
+"""The table of an analysis, for a terminal."""
+
+from rich.table import Table
+
+from scalewise.analysis.curve import Curve
+from scalewise.analysis.findings import BudgetBest
+from scalewise.analysis.outcomes import StepsToTarget, effective_learning_rate
+
+
+def curve_table(curve: Curve) -> Table:
+    """Return one row per batch size, also for those that never reached the target."""
+    table = Table(
+        title=curve.name if curve.target is None else f"{curve.name}, to {curve.target}", title_justify="left"
+    )
+    for name in ("batch size", "steps", "90 % interval", "best trial", "effective rate", "trials", "diverged"):
+        table.add_column(name, justify="right")
+    table.add_column("a larger batch")
+    for row in curve.rows:
+        table.add_row(*_cells(row), curve.region(row) or "")
+    return table
+
+
+def _cells(row: StepsToTarget) -> list[str]:
+    rate = effective_learning_rate(row.parameters)
+    if row.steps is None:
+        steps, interval = f"not in {row.tried_steps:,.6g}", ""
+    else:
+        steps = f"{row.steps:,.6g}"
+        interval = f"{row.low:,.6g} to {'?' if row.high is None else f'{row.high:,.6g}'}"
+    return [
+        f"{row.batch_size:,}",
+        steps,
+        interval,
+        "" if row.trial_id is None else str(row.trial_id),
+        "" if rate is None else f"{rate:.3g}",
+        str(row.trials),
+        str(row.infeasible),
+    ]
+
+
+def budget_table(budgets: list[BudgetBest]) -> Table:
+    """Return the best metric within each budget."""
+    table = Table(title="best within a budget", title_justify="left")
+    for name in ("batch size", "budget", "best", "trial"):
+        table.add_column(name, justify="right")
+    for best in budgets:
+        value = "none measured" if best.value is None else f"{best.value:.4g}"
+        table.add_row(f"{best.batch_size:,}", best.budget, value, "" if best.trial_id is None else str(best.trial_id))
+    return table

@@ -1,0 +1,100 @@
+"""The folders of a study, in the public batch-science layout: `dataset/model/optimizer/<batch size>/<trial id>/`.
+
+Below the optimizer every folder is named by a number, and whatever else a study keeps lies under `_scalewise`.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scalewise.errors import FolderError
+from scalewise.record.atomic import write_result
+
+OWN = "_scalewise"
+"""Where a study keeps what the layout has no place for."""
+
+
+@dataclass(frozen=True)
+class TrialFolder:
+    """One trial of a study."""
+
+    path: Path
+
+    @property
+    def metadata(self) -> Path:
+        """What became of the trial."""
+        return self.path / "metadata.json"
+
+    @property
+    def measurements(self) -> Path:
+        """Its evaluations."""
+        return self.path / "measurements.csv"
+
+
+@dataclass(frozen=True)
+class StudyFolder:
+    """All trials of one workload with one optimizer at one batch size."""
+
+    path: Path
+
+    @property
+    def _description(self) -> Path:
+        return self.path / "study.json"
+
+    def describe(self, content: Mapping[str, Any]) -> None:
+        """Write what the study is."""
+        write_result(self._description, json.dumps(content, indent=2).encode() + b"\n")
+
+    def description(self) -> dict[str, Any]:
+        """Read what the study is."""
+        return read_json(self._description)
+
+    def described(self) -> bool:
+        """Say whether the study has begun."""
+        return self._description.exists()
+
+    def trial(self, trial_id: int) -> TrialFolder:
+        """Return the folder of one trial, which need not be there."""
+        return TrialFolder(self.path / str(trial_id))
+
+    def trials(self) -> tuple[list[tuple[int, TrialFolder]], list[Path]]:
+        """List the trials that are there by their numbers, and whatever folders have no number for a name."""
+        numbered, odd = [], []
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    name = entry.name
+                    if name.isascii() and name.isdigit():
+                        numbered.append((int(name), TrialFolder(Path(entry.path))))
+                    else:
+                        odd.append(Path(entry.path))
+        return sorted(numbered, key=lambda pair: pair[0]), sorted(odd)
+
+
+def find_studies(root: Path) -> Iterator[StudyFolder]:
+    """Find every study below a folder, in the order of names and batch sizes."""
+    if not root.is_dir():
+        raise FolderError(f"{root} is not a folder")
+    for folder, below, files in os.walk(root):
+        if "study.json" in files:
+            below.clear()
+            yield StudyFolder(Path(folder))
+        below[:] = sorted((name for name in below if name != OWN), key=_numbers_by_size)
+
+
+def _numbers_by_size(name: str) -> tuple[int, str]:
+    return (int(name), "") if name.isascii() and name.isdigit() else (-1, name)
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Read a file that holds keys and values."""
+    try:
+        content = json.loads(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise FolderError(f"cannot read {file}: {error}") from None
+    if not isinstance(content, dict):
+        raise FolderError(f"cannot read {file}: it holds no keys")
+    return content

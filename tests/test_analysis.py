@@ -1,0 +1,194 @@
+"""Steps to target and the critical batch size: from studies in the public layout, and from a plain table."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from processes import Finished, group
+from scalewise.analysis.archive import Skipped, read_archive
+from scalewise.analysis.critical import CurvePoint, fit_critical_batch
+from scalewise.analysis.curve import Region, make_curve
+from scalewise.analysis.outcomes import Outcome, deciding_trials, steps_to_target
+
+HEADER = "step,train/classification_error,val/classification_error"
+BATCH_SIZES = [8 * 2**power for power in range(11)]
+
+
+def write_study(
+    root: Path, batch_size: int, trials: Mapping[int, Sequence[str]], status: Mapping[int, str] | None = None
+) -> Path:
+    """Write a study in the public layout, each trial as lines of its measurements."""
+    folder = root / "mnist" / "fc_64" / "sgd" / str(batch_size)
+    folder.mkdir(parents=True)
+    description = {"batch_size": batch_size, "dataset": "mnist", "model": "fc_64", "optimizer": "sgd"}
+    rest = {"early_stopping": False, "train_steps": 100, "parameter_configs": {}}
+    (folder / "study.json").write_text(json.dumps({**description, **rest}))
+    for trial_id, lines in trials.items():
+        (folder / str(trial_id)).mkdir()
+        parameters = {"learning_rate": 0.1 * (trial_id + 1), "momentum": 0.5}
+        metadata = {
+            "trial_id": trial_id,
+            "status": (status or {}).get(trial_id, "COMPLETE"),
+            "steps": 100,
+            "parameters": parameters,
+        }
+        (folder / str(trial_id) / "metadata.json").write_text(json.dumps(metadata))
+        (folder / str(trial_id) / "measurements.csv").write_text("\n".join([HEADER, *lines, ""]))
+    return folder
+
+
+def analyze(*arguments: object) -> Finished:
+    return group(1, "analyze", *arguments)
+
+
+def test_the_layouts_rule_to_the_letter(tmp_path: Path) -> None:
+    trials = {
+        0: ["0,0.9,0.9", "10,0.1,0.02", "20,0.1,0.5"],  # diverged later: does not count
+        3: ["0,0.9,0.9", "20,0.1,0.03", "30,0.1,0.029", "40,0.1,0.5"],  # 0.03 is not below 0.03; need not stay below
+        7: ["0,0.9,nan", "30,0.1,0.01", "30,0.1,0.01"],  # as early, but the larger number
+        12: ["0,0.9,0.9", "100,0.1,0.04"],
+    }
+    write_study(tmp_path, 64, trials, {0: "INFEASIBLE"})
+    write_study(tmp_path, 128, {0: ["0,0.9,0.9", "50,0.1,0.1"]})
+    ended = analyze(tmp_path, "--target", "val/classification_error<0.03", "--step-budget", 35, "--json")
+    assert ended.exit_code == 0, ended.output
+    content = json.loads(ended.output)
+    (row,) = content["steps_to_target"]
+    assert (row["batch_size"], row["steps"], row["trial_id"]) == (64, 30, 3)
+    assert (row["low"], row["high"]) == (30, 30)
+    assert (row["trials"], row["infeasible"], row["effective_learning_rate"]) == (4, 1, pytest.approx(0.8))
+    (unreached,) = content["not_reached"]
+    assert (unreached["batch_size"], unreached["tried_steps"]) == (128, 100)
+    best = content["best_within_budget"][0]
+    assert (best["value"], best["trial_id"]) == (0.01, 7)
+    assert content["critical_batch"]["form_fits"] is False
+    with Image.open(tmp_path / "_scalewise" / "analysis" / "steps.png") as picture:
+        assert picture.width > 1000
+
+
+def test_what_is_damaged_is_left_out_and_named(tmp_path: Path) -> None:
+    good = ["0,0.9,0.9", "10,0.1,0.02"]
+    folder = write_study(tmp_path, 64, dict.fromkeys(range(6), good))
+    (folder / "1" / "measurements.csv").write_text(f"{HEADER}\n0,0.9,0.9\n10,0.1")
+    (folder / "2" / "measurements.csv").write_text(f"{HEADER}\n0,high,0.9\n")
+    (folder / "3" / "metadata.json").write_text('{"status": "COMPL')
+    (folder / "4" / "measurements.csv").write_bytes(b"")  # a trial that was never measured
+    (folder / "plots").mkdir()
+    (tmp_path / "mnist" / "fc_64" / "sgd" / "128").mkdir()
+    (tmp_path / "mnist" / "fc_64" / "sgd" / "128" / "study.json").write_text("[]")
+    skipped: list[Skipped] = []
+    (study,) = read_archive(tmp_path, None, skipped)
+    assert [trial.trial_id for trial in study.trials] == [0, 4, 5]
+    assert sorted(set(study.measurements["trial_id"])) == [0, 5]
+    names = {item.path.relative_to(tmp_path / "mnist" / "fc_64" / "sgd").as_posix() for item in skipped}
+    assert names == {"64/1/measurements.csv", "64/2/measurements.csv", "64/3", "64/plots", "128"}
+    ended = analyze(tmp_path)
+    assert ended.exit_code == 0, ended.output
+    assert "5 could not be read and were left out" in ended.output
+
+
+def test_a_table_of_steps_from_anywhere(tmp_path: Path) -> None:
+    lines = [f"{batch},{100 * (1 + 300 / batch)},true" for batch in BATCH_SIZES]
+    (tmp_path / "steps.csv").write_text("\n".join(["global_batch,steps,reached", *lines, "4,2000,false", ""]))
+    ended = analyze("--steps", tmp_path / "steps.csv", "--json", "--out", tmp_path / "out")
+    assert ended.exit_code == 0, ended.output
+    content = json.loads(ended.output)
+    critical = content["critical_batch"]
+    assert critical["value"] == pytest.approx(300, rel=0.02)
+    assert critical["low"] < 300 < critical["high"]
+    assert critical["s_min"] == pytest.approx(100, rel=0.02)
+    assert critical["form_fits"]
+    assert content["overhead_20_percent"]["value"] == pytest.approx(60, rel=0.02)
+    assert [row["batch_size"] for row in content["not_reached"]] == [4]
+    regions = {row["batch_size"]: row["region"] for row in content["steps_to_target"]}
+    assert (regions[8], regions[256], regions[8192]) == tuple(Region)
+
+
+@pytest.mark.parametrize("noise, points", [(0.05, 11), (0.15, 11), (0.1, 8)])
+def test_the_interval_covers_the_truth(noise: float, points: int) -> None:
+    """Points with errors, some missing, some far off, one that never got there."""
+    draws = np.random.default_rng(points)
+    covered = 0
+    for _ in range(100):
+        critical = float(np.exp(draws.uniform(np.log(64), np.log(1024))))
+        found = []
+        for batch in BATCH_SIZES[:points]:
+            steps = 100 * (1 + critical / batch) * np.exp(noise * draws.standard_normal())
+            if draws.random() < 0.1:
+                steps *= draws.choice([0.5, 2.0])
+            if draws.random() > 0.1:
+                found.append(CurvePoint(batch, steps))
+        found.append(CurvePoint(4, 25 * critical * draws.uniform(0.3, 0.9), reached=False))
+        fit = fit_critical_batch(found)
+        covered += (fit.low or 0) <= critical <= (fit.high or np.inf)
+    assert covered >= 90
+
+
+def test_other_forms_are_not_given_a_number() -> None:
+    square_root = fit_critical_batch([CurvePoint(batch, 1e5 / batch**0.5) for batch in BATCH_SIZES])
+    assert (square_root.value, square_root.form_fits) == (None, False)
+    assert "raised to" in square_root.says
+    few = fit_critical_batch([CurvePoint(8, 100), CurvePoint(16, 50)])
+    assert (few.value, few.form_fits) == (None, False)
+
+
+def test_curves_that_never_bend_have_a_bound_instead() -> None:
+    perfect = fit_critical_batch([CurvePoint(batch, 1e6 / batch) for batch in BATCH_SIZES])
+    assert (perfect.value, perfect.high) == (None, None)
+    assert perfect.low is not None and perfect.low > 8192
+    assert "scales perfectly" in perfect.says
+    flat = fit_critical_batch([CurvePoint(batch, 100) for batch in BATCH_SIZES])
+    assert (flat.value, flat.low) == (None, None)
+    assert flat.high is not None and flat.high < 8
+
+
+def test_drawing_trials_again_needs_no_simulation() -> None:
+    """The interval from the best trials equals that of drawing trials with repetition."""
+    steps = np.sort(np.random.default_rng(1).uniform(100, 1000, 30))
+    drawn = np.random.default_rng(2).choice(steps, (20_000, 30)).min(axis=1)
+    row = steps_to_target(64, [Outcome(number, step, 1000) for number, step in enumerate(steps)])
+    assert (row.low, row.high) == tuple(np.quantile(drawn, [0.05, 0.95], method="inverted_cdf"))
+    assert deciding_trials(30) == 3
+
+
+def test_where_the_form_does_not_fit_regions_go_by_the_points() -> None:
+    rows = [steps_to_target(batch, [Outcome(0, 1e4 / batch**0.5, 1e5)]) for batch in BATCH_SIZES]
+    curve = make_curve("x", None, rows)
+    assert [curve.region(row) for row in curve.rows] == [Region.PERFECT, *9 * [Region.DIMINISHING], Region.MAXIMAL]
+    assert curve.overhead.by == "points"
+
+
+@pytest.mark.parametrize(
+    "table, message",
+    [
+        ("global_batch,steps\n8,100\n", "has no column 'reached'"),
+        ("global_batch,steps,reached\n", "has no rows"),
+        ("global_batch,steps,reached\n8,-3,true\n", "line 2: steps=-3 should be a positive number"),
+        ("global_batch,steps,reached\n8.5,3,true\n", "should be a positive whole number"),
+        ("global_batch,steps,reached\n8,3,maybe\n", "reached='maybe' should be true or false"),
+    ],
+)
+def test_mistakes_in_a_table(table: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "steps.csv").write_text(table)
+    ended = analyze("--steps", tmp_path / "steps.csv", "--out", tmp_path / "out")
+    assert (ended.exit_code, message in ended.output) == (2, True), ended.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_mistakes_in_a_request(tmp_path: Path) -> None:
+    write_study(tmp_path / "studies", 64, {0: ["0,0.9,0.9"]})
+    requests: list[tuple[list[object], str]] = [
+        ([], "either a folder of studies or --steps"),
+        ([tmp_path / "nowhere"], "is not a folder"),
+        ([tmp_path / "studies" / "mnist" / "fc_64" / "sgd" / "64" / "0"], "there is no study below"),
+        ([tmp_path / "studies", "--target", "val/classification_eror<0.1"], "did you mean 'val/classification_error'?"),
+        ([tmp_path / "studies", "--target", "low"], "is not like"),
+        ([tmp_path / "studies", "--epoch-budget", 2], "train_examples"),
+    ]
+    for arguments, message in requests:
+        ended = analyze(*arguments)
+        assert (ended.exit_code, message in ended.output) == (2, True), ended.output
