@@ -26,6 +26,7 @@ ROOMS = [
     "bench",
     "compare",
     "analysis",
+    "study",
     "cli",
     "__main__",
 ]

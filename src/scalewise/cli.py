@@ -154,6 +154,44 @@ def bench(
 
 
 @app.command()
+def study(
+    workload: Annotated[str, typer.Argument(help="dataset/model, or path/to/file.py:MyWorkload")],
+    batch_sizes: Annotated[str, typer.Option(help="by commas, e.g. 16,64,256")],
+    out: Annotated[Path, typer.Option(help="folder of the study; an unfinished one is continued")],
+    trials: Annotated[int, typer.Option(min=1, help="how many settings are tried at each batch size")] = 40,
+    optimizer: Annotated[str | None, typer.Option(help="by default the workload's own")] = None,
+    space: Annotated[Path | None, typer.Option(help="YAML file of what is searched, and within which bounds")] = None,
+    target: Annotated[str | None, typer.Option(help="e.g. val/classification_error<0.12")] = None,
+    max_steps: Annotated[int | None, typer.Option(min=1, help="where every trial ends at the latest")] = None,
+    max_epochs: Annotated[float | None, typer.Option(help="the same in epochs")] = None,
+    race: Annotated[bool, typer.Option(help="stop trials that cannot change the answer")] = True,
+    seed: Annotated[int, typer.Option(min=0, help="decides which settings are tried")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="trials at a time, one thread each")] = 1,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="override one setting in all trials")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the analysis as JSON")] = False,
+) -> None:
+    """Measure steps to target against batch size, each with well-tuned settings of its own."""
+    from scalewise.bench.points import whole_numbers
+    from scalewise.study.plan import StudyRequest
+    from scalewise.study.study import study as study_as_asked
+
+    if max_epochs is not None and not max_epochs > 0:
+        raise UserError(f"--max-epochs {max_epochs:g} should be more than nothing")
+    if max_steps is not None and max_epochs is not None:
+        raise UserError("give --max-steps or --max-epochs, not both")
+    sizes = whole_numbers("--batch-sizes", batch_sizes)
+    request = StudyRequest(
+        workload, sizes, trials, optimizer, space, target, max_steps, max_epochs, race, seed, set_ or [], jobs, out
+    )
+    exit_code, _ = study_as_asked(request)
+    if exit_code is ExitCode.STOPPED:
+        print("stopped; the same command continues the study", file=sys.stderr)
+    if exit_code is ExitCode.COMPLETE:
+        analyze(out, None, target, None, None, None, as_json)
+    raise typer.Exit(exit_code)
+
+
+@app.command()
 def analyze(
     folder: Annotated[Path | None, typer.Argument(help="folder of studies, ours or in the public layout")] = None,
     steps: Annotated[Path | None, typer.Option(help="a steps.csv from anywhere instead of a folder")] = None,

@@ -108,10 +108,11 @@ class Builder:
     world: World
     device: torch.device
     interrupted: Callable[[], bool]
+    splits: dict[str, Examples] | None = None
 
     @functools.cached_property
     def _splits(self) -> dict[str, Examples]:
-        return load_splits(self.config, self.workload, self.world, self.device)
+        return self.splits or load_splits(self.config, self.workload, self.world, self.device)
 
     def build(self, choice: Choice) -> Loop:
         """Build the loop, and use as many threads as it wants."""

@@ -25,6 +25,7 @@ from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.signals import StopRequest
 from scalewise.cluster.world import World
 from scalewise.config import Config, model_decisions
+from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode, FolderError, UserError
 from scalewise.loop.clock import Clock
 from scalewise.loop.state import TrainingState
@@ -49,8 +50,19 @@ def default_folder(config: Config) -> Path:
     return "runs" / name / hashlib.sha256(decisions.encode()).hexdigest()[:10]
 
 
-def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode:
-    """Train until the stopping rule or a signal ends it; the chief leaves the run folder."""
+def run(
+    config: Config,
+    workload: Workload,
+    out: Path,
+    world: World,
+    splits: dict[str, Examples] | None = None,
+    enough: Callable[[EvalResult], bool] | None = None,
+) -> ExitCode:
+    """Train until the stopping rule or a signal ends it; the chief leaves the run folder.
+
+    Who trains many times brings the data along, and may look at every evaluation and say that it is enough for now:
+    the sitting then ends, without a word, as at a signal.
+    """
     keep_freed_memory()
     device = choose_device(config.cluster.device, world)
     if config.recipe.exact:
@@ -63,7 +75,7 @@ def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode
         choice = Choice.default(config, world, device)
         if earlier is not None:
             choice = Choice.recorded(earlier, config, world, device)
-        builder = Builder(config, workload, world, device, stop_request.made)
+        builder = Builder(config, workload, world, device, stop_request.made, splits)
         loop = _together(world, lambda: builder.build(choice))
         messages: list[str] = []
         start = _together(world, lambda: _open(folder, config, loop.parts.state, stack, messages.append))
@@ -73,7 +85,7 @@ def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode
         if earlier is None and start.step == 0:
             loop, choice = choose(builder, loop, choice)
         _take_up(loop, start)
-        view = _view(loop, world)
+        view = _view(loop, world) if enough is None else Silent()
         stack.callback(view.close)
         if choice.probe_seconds:
             messages.append(f"a probe of {choice.probe_seconds:.1f} s chose: {choice}")
@@ -85,6 +97,8 @@ def run(config: Config, workload: Workload, out: Path, world: World) -> ExitCode
             if recorder is not None:
                 recorder.record(result)
             view.show(result)
+            if enough is not None and isinstance(result, EvalResult) and enough(result):
+                stop_request.make()
         wait_for_all()  # nobody leaves while the chief still writes
     assert isinstance(result, Stopped)
     return status_after(result.reason).exit_code

@@ -12,6 +12,7 @@ class Purpose(IntEnum):
     EXAMPLE_ORDER = 2
     MICROBATCH = 3
     EVALUATION_SUBSET = 4
+    SEARCH = 5
 
 
 def _mix(value: int) -> int:

@@ -208,6 +208,8 @@ def _sentence(
         )
     if error > _LARGEST_ERROR:
         return f"the steps hardly follow S_min (1 + B_crit/B): a typical point is {error:.0%} off"
+    if low is None and high is None:
+        return "the points leave open where the critical batch size is: more batch sizes would have to be tried"
     if on_edge and at_first:
         return "every batch size is beyond the critical one: larger batches save no steps"
     if on_edge:

@@ -43,7 +43,7 @@ def make_deterministic(device: torch.device) -> None:
 def joined(world: World, device: torch.device, timeout_seconds: float) -> Iterator[None]:
     """Join the group of workers for the length of a `with` block."""
     if world.launched:
-        _end_with_parent()
+        end_with_parent()
     if world.workers == 1:
         yield
         return
@@ -54,7 +54,7 @@ def joined(world: World, device: torch.device, timeout_seconds: float) -> Iterat
     dist.destroy_process_group()
 
 
-def _end_with_parent(poll_seconds: float = 0.2) -> None:
+def end_with_parent(poll_seconds: float = 0.2) -> None:
     """End this process soon after its launcher is gone, however the launcher died."""
     launcher = os.getppid()
 

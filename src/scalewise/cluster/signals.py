@@ -12,7 +12,7 @@ class StopRequest:
     """Whether this process was asked to stop."""
 
     def __init__(self) -> None:
-        self.received: signal.Signals | None = None
+        self._made = False
 
     def listen(self) -> None:
         """Note the stop signals from now on instead of dying of them."""
@@ -20,13 +20,17 @@ class StopRequest:
             signal.signal(number, self._note)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.received = signal.Signals(number)
+        self._made = True
         if number == signal.SIGINT:  # Ctrl-C a second time means now
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
+    def make(self) -> None:
+        """Ask without a signal."""
+        self._made = True
+
     def made(self) -> bool:
-        """Say whether a stop signal has come."""
-        return self.received is not None
+        """Say whether this process was asked to stop."""
+        return self._made
 
 
 @contextmanager

@@ -17,13 +17,20 @@ _PATIENCE_SECONDS = 3.0
 
 def acquire(file: Path) -> TextIO:
     """Take the lock, which is held until the returned stream is closed, or say who holds it."""
-    stream = file.open("a+")
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not _try_lock(stream.fileno()):
+    while (stream := try_to_acquire(file)) is None:
         if time.monotonic() > deadline:
-            stream.close()
             raise FolderError(f"{file.parent} is being written by {_holder(file)}; wait for it or use another --out")
         time.sleep(0.1)
+    return stream
+
+
+def try_to_acquire(file: Path) -> TextIO | None:
+    """Take the lock unless somebody else has it."""
+    stream = file.open("a+")
+    if not _try_lock(stream.fileno()):
+        stream.close()
+        return None
     stream.truncate(0)
     stream.write(json.dumps(_this_process()))
     stream.flush()

@@ -25,6 +25,11 @@ class Measurements:
             stream.flush()
             os.fsync(stream.fileno())
 
+    def write(self, rows: Sequence[tuple[int, Mapping[str, float]]]) -> None:
+        """Write all rows, in the place of whatever was there."""
+        header = ["step", *rows[0][1]] if rows else ["step"]
+        write_atomically(self.file, _lines([header, *([step, *metrics.values()] for step, metrics in rows)]))
+
     def rows(self) -> list[tuple[int, dict[str, float]]]:
         """Read every whole row: its step and its metrics."""
         if not self.file.exists():

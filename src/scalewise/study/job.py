@@ -1,0 +1,177 @@
+"""One process that works on a study: it claims a trial, trains it as far as it should go, and looks for the next.
+
+All that processes know of each other is in the folder, so that any number of them, on any machine that sees it, can
+work on one study. A claim is a lock that the system lifts when its holder dies.
+"""
+
+import csv
+import io
+import math
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from scalewise.build import load_splits
+from scalewise.cluster.collectives import choose_device
+from scalewise.cluster.world import World
+from scalewise.data.splits import Examples
+from scalewise.errors import ExitCode
+from scalewise.loop.train import EvalResult
+from scalewise.record.lock import try_to_acquire
+from scalewise.record.study_folder import OWN
+from scalewise.run import run
+from scalewise.study.plan import BatchPlan
+from scalewise.study.race import Progress, Task, bound, may_decide, tasks
+from scalewise.study.trials import Trials, best_parameters
+from scalewise.workloads import Workload
+from scalewise.workloads.door import find_workload
+
+_POLL_SECONDS = 0.2
+_BOUND_SECONDS = 0.5
+"""How old what a trial knows of the others may be."""
+
+
+@dataclass
+class Job:
+    """What one process needs for its work on a study."""
+
+    plans: Sequence[BatchPlan]
+    _trials: list[Trials] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._trials = [Trials(plan) for plan in self.plans]
+
+    def work(self) -> ExitCode:
+        """Work until the study is done, or until a signal."""
+        torch.set_num_threads(1)
+        workload = find_workload(self.plans[0].base.workload)
+        splits = _load(self.plans[0], workload)
+        while True:
+            choices = self._choices()
+            if choices is None:
+                return ExitCode.COMPLETE
+            for trials, task in choices:
+                with _claimed(trials.plan.claim(task.trial_id)) as got_it:
+                    if got_it and task in _tasks(trials):  # nobody was faster
+                        if _train(trials, task, workload, splits) is ExitCode.STOPPED:
+                            return ExitCode.STOPPED
+                        break
+            else:
+                time.sleep(_POLL_SECONDS)  # the rest is in others' hands
+
+    def _choices(self) -> list[tuple[Trials, Task]] | None:
+        """Return what can be done, best first; None when all is done."""
+        choices, settled = [], True
+        for trials in self._trials:
+            if trials.settled():
+                continue
+            open_tasks = _tasks(trials)
+            if not open_tasks:
+                with _claimed(trials.plan.claim("settle")) as got_it:
+                    if got_it and not _tasks(trials):
+                        trials.settle()
+                        continue
+            settled = False
+            choices += [(trials, task) for task in open_tasks]
+        if settled:
+            return None
+        return sorted(choices, key=lambda choice: self._urgency(*choice))
+
+    def _urgency(self, trials: Trials, task: Task) -> tuple[float, float, int]:
+        """Put short ways first, and of equals the one that is nearest to what was best at batch sizes nearby."""
+        hints = [
+            parameters
+            for other in self._trials
+            if (parameters := best_parameters(other.plan, other.progress())) is not None
+        ]
+        if not hints:
+            return task.until / trials.plan.course.max_steps, 0.0, task.trial_id
+        own = trials.plan.parameters(task.trial_id)
+        distance = min(_distance(own, hint) for hint in hints)
+        return task.until / trials.plan.course.max_steps, distance, task.trial_id
+
+
+def _distance(one: dict[str, float | int], other: dict[str, float | int]) -> float:
+    """Return how far apart two settings are, in factors."""
+    shared = [(one[name], other[name]) for name in one if name in other]
+    return math.hypot(*(math.log(a / b) for a, b in shared if a > 0 and b > 0))
+
+
+def _tasks(trials: Trials) -> list[Task]:
+    return tasks(trials.progress(), trials.plan.course, trials.plan.racing)
+
+
+def _load(plan: BatchPlan, workload: Workload) -> dict[str, Examples]:
+    world = World()
+    return load_splits(plan.base, workload, world, choose_device(plan.base.cluster.device, world))
+
+
+def _train(trials: Trials, task: Task, workload: Workload, splits: dict[str, Examples]) -> ExitCode:
+    """Train one trial as far as it should go; STOPPED when a signal has ended it before that."""
+    plan = trials.plan
+    judge = Judge(trials, task)
+    folder = plan.run_folder(task.trial_id)
+    before = int(folder.metadata().get("steps", 0))
+    started = time.perf_counter()
+    exit_code = run(plan.config(task.trial_id), workload, folder.path, World(), splits, judge.enough)
+    after = int(folder.metadata().get("steps", 0))
+    _note(plan, task.trial_id, before, after, time.perf_counter() - started)
+    return ExitCode.COMPLETE if exit_code is ExitCode.STOPPED and judge.said_so else exit_code
+
+
+@dataclass
+class Judge:
+    """Says, at each evaluation of a trial, whether it has gone far enough for now."""
+
+    trials: Trials
+    task: Task
+    said_so: bool = False
+    _limit: tuple[int, int] | None = None
+    _looked: float = -math.inf
+
+    def enough(self, result: EvalResult) -> bool:
+        """Look at one evaluation."""
+        plan = self.trials.plan
+        if not plan.racing or self.task.verifies:
+            return False
+        here = Progress(self.task.trial_id, measured=result.step)
+        arrived = plan.target.reached(result.metrics)
+        self.said_so = arrived or result.step >= self.task.until or not may_decide(here, self._bound(), plan.course)
+        return self.said_so
+
+    def _bound(self) -> tuple[int, int] | None:
+        if time.monotonic() - self._looked > _BOUND_SECONDS:
+            self._limit, self._looked = bound(self.trials.progress()), time.monotonic()
+        return self._limit
+
+
+@contextmanager
+def _claimed(file: Path) -> Iterator[bool]:
+    """Try to be the only one for the length of a `with` block."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    stream = try_to_acquire(file)
+    try:
+        yield stream is not None
+    finally:
+        if stream is not None:
+            stream.close()
+
+
+def ledger(out: Path) -> Path:
+    """Where every sitting of every trial is noted: batch size, trial, first and last step, seconds."""
+    return out / OWN / "ledger.csv"
+
+
+def _note(plan: BatchPlan, trial_id: int, before: int, after: int, seconds: float) -> None:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(
+        [*plan.name, plan.batch_size, trial_id, before, after, round(seconds, 3)]
+    )
+    descriptor = os.open(ledger(plan.out), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.write(descriptor, line.getvalue().encode())  # one write, so that lines of several processes do not mix
+    os.close(descriptor)

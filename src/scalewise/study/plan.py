@@ -1,0 +1,218 @@
+"""What a study is made of: for each batch size a space, a course, and the configuration of every trial."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scalewise.build import resolved
+from scalewise.config import AUTO, Config, Target, load_config
+from scalewise.errors import ConfigError, FolderError
+from scalewise.loop.stopping import stop_rule
+from scalewise.record.folder import RunFolder
+from scalewise.record.study_folder import OWN, StudyFolder, TrialFolder
+from scalewise.study.race import Course
+from scalewise.study.space import Space, default_space, point, read_spaces
+from scalewise.workloads.door import find_workload
+
+_EVALUATIONS_PER_EPOCH = 4
+
+
+@dataclass(frozen=True)
+class StudyRequest:
+    """What a user asked for."""
+
+    workload: str
+    batch_sizes: Sequence[int]
+    trials: int
+    optimizer: str | None
+    space: Path | None
+    target: str | None
+    max_steps: int | None
+    max_epochs: float | None
+    racing: bool
+    seed: int
+    overrides: Sequence[str]
+    jobs: int
+    out: Path
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """The study of one batch size."""
+
+    out: Path
+    name: tuple[str, str, str]
+    """Data set, model, optimizer."""
+    base: Config
+    """What all trials share."""
+    course: Course
+    space: Space
+    target: Target
+    train_examples: int
+    trials: int
+    racing: bool
+    seed: int
+
+    @property
+    def batch_size(self) -> int:
+        """The batch size that is studied."""
+        return self.course.batch_size
+
+    @property
+    def folder(self) -> StudyFolder:
+        """Where the results go."""
+        return StudyFolder(self.out.joinpath(*self.name, str(self.batch_size)))
+
+    def _own(self, *parts: str) -> Path:
+        return self.out.joinpath(OWN, parts[0], *self.name, str(self.batch_size), *parts[1:])
+
+    def run_folder(self, trial_id: int) -> RunFolder:
+        """Where a trial is trained."""
+        return RunFolder(self._own("runs", str(trial_id)))
+
+    def trial_folder(self, trial_id: int) -> TrialFolder:
+        """Where a trial is published."""
+        return self.folder.trial(trial_id)
+
+    def claim(self, what: object) -> Path:
+        """The lock on a trial, or on something else that one process does at a time."""
+        return self._own("claims", f"{what}.lock")
+
+    def parameters(self, trial_id: int) -> dict[str, float | int]:
+        """Return what a trial tries."""
+        return point(self.space, "/".join((*self.name, str(self.batch_size))), self.seed, trial_id)
+
+    def config(self, trial_id: int) -> Config:
+        """Return the whole configuration of a trial."""
+        recipe = {**self.base.recipe.model_dump(), **self.parameters(trial_id), "seed": trial_id}
+        content = {**self.base.model_dump(), "recipe": recipe}
+        return resolved(load_config(self.base.workload, content, None, []), workers=1)
+
+    def description(self) -> dict[str, Any]:
+        """Return what study.json says; with racing no number of steps makes a trial complete, which is a 0 there."""
+        dataset, model, optimizer = self.name
+        return {
+            "batch_size": self.batch_size,
+            "dataset": dataset,
+            "model": model,
+            "optimizer": optimizer,
+            "early_stopping": self.racing,
+            "train_steps": 0 if self.racing else self.course.max_steps,
+            "parameter_configs": {name: parameter.content() for name, parameter in self.space.items()},
+            "target": str(self.target),
+            "max_steps": self.course.max_steps,
+            "train_examples": self.train_examples,
+            "seed": self.seed,
+            "settings": self.base.model_dump(include={"workload", "recipe", "stop", "evaluate", "performance"}),
+        }
+
+    def check(self) -> None:
+        """Refuse a folder that holds another study of the same name; more trials of the same are welcome."""
+        if not self.folder.described():
+            return
+        there, now = _flat(self.folder.description()), _flat(self.description())
+        keys = [key for key in sorted(there.keys() | now.keys()) if there.get(key) != now.get(key)]
+        if keys:
+            found = "; ".join(f"{key} is {there.get(key)!r} there and {now.get(key)!r} now" for key in keys[:3])
+            raise FolderError(f"{self.folder.path} holds another study: {found}; use another --out")
+
+
+def plan_study(request: StudyRequest) -> list[BatchPlan]:
+    """Plan every batch size; every mistake is found here."""
+    if twice := next((size for size in request.batch_sizes if list(request.batch_sizes).count(size) > 1), None):
+        raise ConfigError(f"--batch-sizes names {twice} twice")
+    workload = find_workload(request.workload)
+    train_examples = len(workload.data()["train"])
+    plans = [_plan(request, workload.defaults, batch_size, train_examples) for batch_size in request.batch_sizes]
+    for plan in plans:
+        plan.check()
+        plan.config(0)
+    return plans
+
+
+def _plan(request: StudyRequest, defaults: Mapping[str, Any], batch_size: int, train_examples: int) -> BatchPlan:
+    if batch_size > train_examples:
+        raise ConfigError(
+            f"batch size {batch_size:,} is larger than the {train_examples:,} training examples: "
+            "it would hold some of them twice, and show nothing that a smaller one does not"
+        )
+    own = load_config(request.workload, defaults, None, request.overrides)
+    optimizer = request.optimizer or own.recipe.optimizer
+    stop = _budget(request, own, train_examples)
+    every_examples = own.evaluate.every_examples
+    if not isinstance(every_examples, int) or own.evaluate.every_steps is not None:
+        every_examples = max(1, train_examples // _EVALUATIONS_PER_EPOCH)
+    shared = {
+        "recipe": {"global_batch": batch_size, "optimizer": optimizer, "microbatch": _microbatch(own, batch_size)},
+        "stop": stop,
+        "evaluate": {"every_examples": every_examples, "every_steps": None},
+        "checkpoint": {"every_seconds": 60.0, "keep": 1},
+        "cluster": {"threads_per_worker": 1, "device": own.cluster.device},
+        "performance": {"memory_format": "channels_last", "compile": False, "bucket_megabytes": None},
+    }
+    content = {**own.model_dump(), "workload": request.workload}
+    base = load_config(request.workload, content, None, [], _merged(content, shared))
+    last_step = stop_rule(base.stop, batch_size, train_examples).last_step
+    assert last_step is not None
+    course = Course(batch_size, every_examples, last_step)
+    target = Target.parse(request.target or own.stop.target or _no_target(request.workload))
+    name = (*_names(request.workload), optimizer)
+    return BatchPlan(
+        request.out, name, base, course, _space(request, own, optimizer, batch_size), target, train_examples,
+        request.trials, request.racing, request.seed,
+    )  # fmt: skip
+
+
+def _merged(content: Mapping[str, Any], shared: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {section: {**content.get(section, {}), **values} for section, values in shared.items()}
+
+
+def _budget(request: StudyRequest, own: Config, train_examples: int) -> dict[str, Any]:
+    """Say where every trial ends at the latest."""
+    nothing = {"target": None, "steps": None, "epochs": None, "seconds": None}
+    if request.max_steps is not None:
+        return {**nothing, "steps": request.max_steps}
+    epochs = request.max_epochs or own.stop.epochs
+    if epochs is None:
+        raise ConfigError("nothing ends a trial that never reaches the target: give --max-steps or --max-epochs")
+    return {**nothing, "epochs": epochs}
+
+
+def _microbatch(own: Config, batch_size: int) -> int | str:
+    """Keep the workload's microbatch where it fits."""
+    wanted = own.recipe.microbatch
+    return wanted if wanted == AUTO else min(int(wanted), batch_size)
+
+
+def _no_target(workload: str) -> str:
+    raise ConfigError(f"{workload} has no target of its own: name one with --target")
+
+
+def _space(request: StudyRequest, own: Config, optimizer: str, batch_size: int) -> Space:
+    recipe = own.recipe
+    if request.space is None:
+        return default_space(optimizer, recipe.learning_rate, recipe.reference_batch, batch_size)
+    space = read_spaces(request.space).at(batch_size)
+    if not space:
+        raise ConfigError(f"{request.space} searches nothing at batch size {batch_size}")
+    if optimizer == "sgd" and "momentum" in space:
+        raise ConfigError(f"{request.space} searches momentum, which sgd does not have")
+    return space
+
+
+def _names(workload: str) -> tuple[str, str]:
+    """Name data set and model as the layout has them; a user's own workload by its file and its class."""
+    path, colon, class_name = workload.rpartition(":")
+    if colon:
+        return re.sub(r"\W+", "_", Path(path).stem), class_name
+    dataset, _, model = workload.rpartition("/")
+    return dataset, model
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in content.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+    return flat

@@ -1,0 +1,129 @@
+"""Decides which trial goes on, and how far: pure functions of how far all trials of one batch size have got.
+
+Steps to target are a minimum over trials, and the end of their interval is the third smallest value. So a trial can
+stop where it can no longer be among the three best, and nothing about the answer changes. Two things keep that cheap
+and true. Trials go on in rounds, each twice as long as the one before, so that nobody trains far before anybody has
+arrived. And because a trial that diverges does not count, even if it had arrived before, the three best are trained to
+the very end: if one of them diverges, the others go on where they were stopped.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scalewise.analysis.outcomes import deciding_trials
+
+_DECIDING = deciding_trials(1000)
+"""How many of the best trials decide the answer and its interval, however many trials there are."""
+_ROUNDS = 6
+"""The first round is a 32nd of the longest training."""
+
+Place = tuple[int, int]
+"""A step and a trial: who is first, and between equals the smaller number."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a trial has got."""
+
+    trial_id: int
+    measured: int | None = None
+    """The last step that was measured."""
+    reached: int | None = None
+    """The first measured step past the target."""
+    diverged: int | None = None
+    """The step at which it diverged."""
+    finished: bool = False
+    """Whether it was trained to the very end."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it cannot go on."""
+        return self.finished or self.diverged is not None
+
+
+@dataclass(frozen=True)
+class Course:
+    """Where trials of one batch size are measured, and where they end."""
+
+    batch_size: int
+    every_examples: int
+    max_steps: int
+
+    def next_measured(self, step: int | None) -> int:
+        """Return the step of the measurement after one, or of the first.
+
+        >>> course = Course(batch_size=64, every_examples=100, max_steps=5)
+        >>> [course.next_measured(step) for step in (None, 0, 2, 4, 5)]
+        [0, 2, 4, 5, 5]
+        """
+        if step is None:
+            return 0
+        examples = (step * self.batch_size // self.every_examples + 1) * self.every_examples
+        return min(-(-examples // self.batch_size), self.max_steps)
+
+    def round_ends(self) -> list[int]:
+        """Return how far trials are trained in each round."""
+        return [-(-self.max_steps // 2**round_left) for round_left in reversed(range(_ROUNDS))]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A trial that should go on, up to a step."""
+
+    trial_id: int
+    until: int
+    verifies: bool = False
+    """Whether it is one of the best and goes on to the very end, to see that it does not diverge."""
+
+
+def bound(trials: Sequence[Progress]) -> Place | None:
+    """Return who is the last of those that decide, once there are enough of them."""
+    places = _arrived(trials)
+    return places[_DECIDING - 1] if len(places) >= _DECIDING else None
+
+
+def _arrived(trials: Sequence[Progress]) -> list[Place]:
+    return sorted(
+        (trial.reached, trial.trial_id) for trial in trials if trial.reached is not None and trial.diverged is None
+    )
+
+
+def may_decide(trial: Progress, limit: Place | None, course: Course) -> bool:
+    """Say whether a trial that goes on could still come before the bound."""
+    return limit is None or (course.next_measured(trial.measured), trial.trial_id) < limit
+
+
+def tasks(trials: Sequence[Progress], course: Course, racing: bool) -> list[Task]:
+    """Return every trial that should go on now; none when the answer is known."""
+    if not racing:
+        return [Task(trial.trial_id, course.max_steps) for trial in trials if not trial.ended]
+    limit = bound(trials)
+    going = [
+        trial for trial in trials if not trial.ended and trial.reached is None and may_decide(trial, limit, course)
+    ]
+    if not going:
+        best = {trial_id for _, trial_id in _arrived(trials)[:_DECIDING]}
+        return [
+            Task(trial.trial_id, course.max_steps, verifies=True)
+            for trial in trials
+            if trial.trial_id in best and not trial.ended
+        ]
+    if limit is not None:  # which ends them soon enough
+        return [Task(trial.trial_id, course.max_steps) for trial in going]
+    ends = [next(end for end in course.round_ends() if end > (trial.measured or 0)) for trial in going]
+    return [Task(trial.trial_id, end) for trial, end in zip(going, ends, strict=True) if end == min(ends)]
+
+
+def kept_until(trial: Progress, limit: Place | None, course: Course, racing: bool) -> int | None:
+    """Return the last step whose measurement belongs to the study; None: all of them.
+
+    A trial may have been trained further than it had to, because it could not know better yet. What is kept does not
+    depend on that: it is what a trial needs to show that it does not come before the bound.
+    """
+    if not racing or limit is None or (trial.reached is not None and (trial.reached, trial.trial_id) <= limit):
+        return None
+    last = -1
+    following = course.next_measured(None)
+    while (following, trial.trial_id) < limit and following != last:
+        last, following = following, course.next_measured(following)
+    return last

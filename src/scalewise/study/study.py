@@ -1,0 +1,73 @@
+"""The study from its plan to its last trial: starts the jobs, and shows how far they have got."""
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Sequence
+from multiprocessing.process import BaseProcess
+
+import torch
+from rich.console import Console
+
+from scalewise.build import build_loop
+from scalewise.cluster.collectives import end_with_parent
+from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
+from scalewise.cluster.world import World
+from scalewise.errors import ConfigError, ExitCode
+from scalewise.study.job import Job
+from scalewise.study.plan import BatchPlan, StudyRequest, plan_study
+from scalewise.study.view import StudyView
+from scalewise.workloads.door import find_workload
+
+_POLL_SECONDS = 0.5
+
+
+def study(request: StudyRequest) -> tuple[ExitCode, list[BatchPlan]]:
+    """Work on the study until it is done; return also what it was made of."""
+    if World.from_environment().launched:
+        raise ConfigError("study starts its own jobs: run it by itself, with --jobs")
+    plans = plan_study(request)
+    for plan in plans:
+        # Whatever does not fit is said now, and not by a job.
+        build_loop(plan.config(0), find_workload(request.workload), World(), torch.device("cpu"), lambda: False)
+        plan.folder.describe(plan.description())
+    with handlers_kept():
+        return _run_jobs(plans, request.jobs), plans
+
+
+def _run_jobs(plans: Sequence[BatchPlan], count: int) -> ExitCode:
+    context = multiprocessing.get_context("spawn")
+    jobs = [context.Process(target=_work, args=(plans,)) for _ in range(count)]
+    for job in jobs:
+        job.start()
+    stopped = False
+
+    def pass_on(number: int, frame: object) -> None:
+        nonlocal stopped
+        stopped = True
+        for job in jobs:
+            job.terminate()
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, pass_on)
+    view = StudyView(Console(stderr=True), plans)
+    try:
+        while any(job.is_alive() for job in jobs):
+            view.update()
+            time.sleep(_POLL_SECONDS)
+    finally:
+        view.close()
+    return _exit_code(jobs, stopped)
+
+
+def _exit_code(jobs: Sequence[BaseProcess], stopped: bool) -> ExitCode:
+    codes = [job.exitcode for job in jobs]
+    if failed := next((code for code in codes if code not in (0, ExitCode.STOPPED)), None):
+        return ExitCode.STOPPED if stopped and failed < 0 else ExitCode.BUG
+    return ExitCode.STOPPED if ExitCode.STOPPED in codes else ExitCode.COMPLETE
+
+
+def _work(plans: Sequence[BatchPlan]) -> None:
+    """Be a job."""
+    end_with_parent()
+    raise SystemExit(int(Job(plans).work()))

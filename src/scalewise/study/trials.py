@@ -1,0 +1,115 @@
+"""The trials of one batch size on disk: how far each has got, and how it is published."""
+
+import json
+import math
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scalewise.analysis.outcomes import first_steps
+from scalewise.config import Target
+from scalewise.record.atomic import told, write_atomically
+from scalewise.record.folder import RunFolder
+from scalewise.record.measurements import Measurements
+from scalewise.study.plan import BatchPlan
+from scalewise.study.race import Progress, bound, kept_until
+
+Rows = list[tuple[int, dict[str, float]]]
+_COMPLETE, _INFEASIBLE = "COMPLETE", "INFEASIBLE"
+
+
+@dataclass
+class Trials:
+    """All trials of one batch size."""
+
+    plan: BatchPlan
+    _seen: dict[Path, tuple[tuple[int, ...], Progress]] = field(default_factory=dict)
+    """What was read before, with the times of the files that it was read from."""
+
+    def progress(self) -> list[Progress]:
+        """Return how far each trial has got."""
+        return [self._progress(trial_id) for trial_id in range(self.plan.trials)]
+
+    def _progress(self, trial_id: int) -> Progress:
+        training = self.plan.run_folder(trial_id)
+        # Whoever publishes a trial removes its run folder last, so that one of them is always there.
+        folder = training.path if training.path.exists() else self.plan.trial_folder(trial_id).path
+        files = [folder / "metadata.json", folder / "measurements.csv"]
+        times = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
+        if not any(times):
+            return Progress(trial_id)
+        seen = self._seen.get(folder)
+        if seen is None or seen[0] != times:
+            seen = times, read_progress(trial_id, RunFolder(folder), self.plan.target, self.plan.course.max_steps)
+            self._seen[folder] = seen
+        return seen[1]
+
+    def settled(self) -> bool:
+        """Say whether every trial is published as it will stay."""
+        trials = [self.plan.trial_folder(trial_id).path for trial_id in range(self.plan.trials)]
+        return all(path.exists() for path in trials) and not self.plan.run_folder(0).path.parent.exists()
+
+    def settle(self) -> None:
+        """Publish every trial as far as it belongs to the study, then remove what it was trained in."""
+        trials = self.progress()
+        limit = bound(trials) if self.plan.racing else None
+        for trial in trials:
+            self._publish(trial, kept_until(trial, limit, self.plan.course, self.plan.racing))
+        shutil.rmtree(self.plan.run_folder(0).path.parent, ignore_errors=True)
+
+    def _publish(self, trial: Progress, until: int | None) -> None:
+        training = self.plan.run_folder(trial.trial_id)
+        published = self.plan.trial_folder(trial.trial_id)
+        rows = (training if training.path.exists() else RunFolder(published.path)).measurements()
+        raced_out = until is not None and not (trial.diverged is not None and trial.diverged <= until)
+        kept = [row for row in rows if until is None or row[0] <= until] if raced_out else rows
+        metadata = self._metadata(trial, kept, raced_out)
+        with told(published.path):
+            published.path.parent.mkdir(parents=True, exist_ok=True)
+            place = published.path if published.path.exists() else self.plan.claim("publishing").parent / "publishing"
+            place.mkdir(parents=True, exist_ok=True)
+            Measurements(place / published.measurements.name).write(kept)
+            write_atomically(place / published.metadata.name, json.dumps(metadata, indent=2).encode() + b"\n")
+            if place != published.path:
+                place.rename(published.path)
+
+    def _metadata(self, trial: Progress, kept: Rows, raced_out: bool) -> dict[str, Any]:
+        diverged = trial.diverged is not None and not raced_out
+        if diverged:
+            steps, why = trial.diverged, "diverged"
+        elif raced_out:
+            steps, why = kept[-1][0] if kept else 0, "race"
+        else:
+            steps, why = self.plan.course.max_steps, "steps"
+        return {
+            "trial_id": trial.trial_id,
+            "status": _INFEASIBLE if diverged else _COMPLETE,
+            "steps": steps,
+            "parameters": self.plan.parameters(trial.trial_id),
+            "stopped_by": why,
+        }
+
+
+def read_progress(trial_id: int, folder: RunFolder, target: Target, max_steps: int) -> Progress:
+    """Read how far a trial has got from the folder that it is trained, or published, in."""
+    metadata, rows = folder.metadata(), folder.measurements()
+    measured = [(step, metrics[target.metric]) for step, metrics in rows]
+    finite = [(step, value) for step, value in measured if math.isfinite(value)]
+    reached = first_steps(finite, target.below, target.value)
+    return Progress(
+        trial_id,
+        measured=rows[-1][0] if rows else None,
+        reached=None if reached is None else int(reached),
+        diverged=int(metadata.get("steps", 0)) if metadata.get("status") == _INFEASIBLE else None,
+        finished=metadata.get("status") == _COMPLETE and bool(rows) and rows[-1][0] >= max_steps,
+    )
+
+
+def best_parameters(plan: BatchPlan, trials: Sequence[Progress]) -> dict[str, float | int] | None:
+    """Return the settings of the trial that arrived first so far."""
+    arrived = [
+        (trial.reached, trial.trial_id) for trial in trials if trial.reached is not None and trial.diverged is None
+    ]
+    return plan.parameters(min(arrived)[1]) if arrived else None

@@ -1,0 +1,112 @@
+"""Shows how far a study has got: a live table on a terminal, a line now and then elsewhere."""
+
+import datetime
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from scalewise.study.plan import BatchPlan
+from scalewise.study.race import Progress, bound, may_decide
+from scalewise.study.trials import Trials
+
+_LINE_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far one batch size has got."""
+
+    batch_size: int
+    trials: int
+    done: int
+    diverged: int
+    raced_out: int
+    best: int | None
+    examples: int
+    """How many examples have been trained on so far, in all trials."""
+    examples_left: int
+    """How many are left at most."""
+
+
+def standing(plan: BatchPlan, trials: Sequence[Progress]) -> Standing:
+    """Count the trials of one batch size."""
+    limit = bound(trials) if plan.racing else None
+    raced_out = [trial for trial in trials if _raced_out(trial, limit, plan)]
+    done = [
+        trial for trial in trials if trial.ended or trial in raced_out or (plan.racing and trial.reached is not None)
+    ]
+    arrived = [trial.reached for trial in trials if trial.reached is not None and trial.diverged is None]
+    end = plan.course.max_steps if limit is None else limit[0]
+    left = sum(max(0, end - (trial.measured or 0)) for trial in trials if trial not in done)
+    return Standing(
+        plan.batch_size,
+        len(trials),
+        len(done),
+        sum(trial.diverged is not None for trial in trials),
+        len(raced_out),
+        min(arrived, default=None),
+        plan.batch_size * sum(trial.measured or 0 for trial in trials),
+        plan.batch_size * left,
+    )
+
+
+def _raced_out(trial: Progress, limit: tuple[int, int] | None, plan: BatchPlan) -> bool:
+    started = trial.measured is not None and not trial.ended and trial.reached is None
+    return started and not may_decide(trial, limit, plan.course)
+
+
+class StudyView:
+    """Shows a study while jobs work on it."""
+
+    def __init__(self, console: Console, plans: Sequence[BatchPlan]) -> None:
+        self._trials = [Trials(plan) for plan in plans]
+        self._console = console
+        self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
+        self._started, self._first_examples = time.monotonic(), -1
+        self._told = 0.0
+        if self._live is not None:
+            self._live.start()
+
+    def update(self) -> None:
+        """Show the present state."""
+        if self._live is None and time.monotonic() - self._told < _LINE_SECONDS:
+            return
+        standings = [standing(trials.plan, trials.progress()) for trials in self._trials]
+        if self._live is not None:
+            self._live.update(self._table(standings), refresh=True)
+            return
+        self._told = time.monotonic()
+        done, count = sum(one.done for one in standings), sum(one.trials for one in standings)
+        self._console.print(f"{done} of {count} trials done{self._left(standings)}", highlight=False)
+
+    def close(self) -> None:
+        """Show the last state, and give the terminal back."""
+        self._told = 0.0
+        self.update()
+        if self._live is not None:
+            self._live.stop()
+
+    def _table(self, standings: Sequence[Standing]) -> Table:
+        table = Table(caption=f"target {self._trials[0].plan.target}{self._left(standings)}", caption_justify="left")
+        for name in ("batch size", "trials done", "diverged", "raced out", "best steps so far"):
+            table.add_column(name, justify="right")
+        for one in standings:
+            best = "" if one.best is None else f"{one.best:,}"
+            done = f"{one.done} of {one.trials}"
+            table.add_row(f"{one.batch_size:,}", done, str(one.diverged), str(one.raced_out), best)
+        return table
+
+    def _left(self, standings: Sequence[Standing]) -> str:
+        """Say how long it may still take, from the speed since this command began."""
+        examples = sum(one.examples for one in standings)
+        if self._first_examples < 0:
+            self._first_examples = examples
+        speed = (examples - self._first_examples) / (time.monotonic() - self._started)
+        left = sum(one.examples_left for one in standings)
+        if speed <= 0 or not left:
+            return ""
+        return f"; at most {datetime.timedelta(seconds=round(left / speed))} left"
