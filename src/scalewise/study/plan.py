@@ -8,6 +8,7 @@ from typing import Any
 
 from scalewise.build import resolved
 from scalewise.config import AUTO, Config, Target, load_config
+from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, FolderError
 from scalewise.loop.stopping import stop_rule
 from scalewise.record.folder import RunFolder
@@ -105,7 +106,7 @@ class BatchPlan:
             "max_steps": self.course.max_steps,
             "train_examples": self.train_examples,
             "seed": self.seed,
-            "settings": self.base.model_dump(include={"workload", "recipe", "stop", "evaluate", "performance"}),
+            "settings": self.base.model_dump(mode="json", include={"workload", "recipe", "stop", "evaluate"}),
         }
 
     def check(self) -> None:
@@ -121,10 +122,8 @@ class BatchPlan:
 
 def plan_study(request: StudyRequest) -> list[BatchPlan]:
     """Plan every batch size; every mistake is found here."""
-    if twice := next((size for size in request.batch_sizes if list(request.batch_sizes).count(size) > 1), None):
-        raise ConfigError(f"--batch-sizes names {twice} twice")
     workload = find_workload(request.workload)
-    train_examples = len(workload.data()["train"])
+    train_examples = len(as_splits(workload.data(), readers=0)["train"])
     plans = [_plan(request, workload.defaults, batch_size, train_examples) for batch_size in request.batch_sizes]
     for plan in plans:
         plan.check()

@@ -61,9 +61,15 @@ class Course:
         examples = (step * self.batch_size // self.every_examples + 1) * self.every_examples
         return min(-(-examples // self.batch_size), self.max_steps)
 
-    def round_ends(self) -> list[int]:
-        """Return how far trials are trained in each round."""
-        return [-(-self.max_steps // 2**round_left) for round_left in reversed(range(_ROUNDS))]
+    def round_end(self, step: int) -> int:
+        """Return how far a trial that has come to a step is trained in the next round.
+
+        >>> course = Course(batch_size=64, every_examples=100, max_steps=320)
+        >>> [course.round_end(step) for step in (0, 9, 10, 39, 319, 320)]
+        [10, 10, 20, 40, 320, 320]
+        """
+        ends = (-(-self.max_steps // 2**rounds_left) for rounds_left in reversed(range(_ROUNDS)))
+        return next((end for end in ends if end > step), self.max_steps)
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,7 @@ def tasks(trials: Sequence[Progress], course: Course, racing: bool) -> list[Task
         ]
     if limit is not None:  # which ends them soon enough
         return [Task(trial.trial_id, course.max_steps) for trial in going]
-    ends = [next(end for end in course.round_ends() if end > (trial.measured or 0)) for trial in going]
+    ends = [course.round_end(trial.measured or 0) for trial in going]
     return [Task(trial.trial_id, end) for trial, end in zip(going, ends, strict=True) if end == min(ends)]
 
 

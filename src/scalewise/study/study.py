@@ -29,7 +29,10 @@ def study(request: StudyRequest) -> tuple[ExitCode, list[BatchPlan]]:
     plans = plan_study(request)
     for plan in plans:
         # Whatever does not fit is said now, and not by a job.
-        build_loop(plan.config(0), find_workload(request.workload), World(), torch.device("cpu"), lambda: False)
+        workload = find_workload(request.workload)
+        loop = build_loop(plan.config(0), workload, World(), torch.device("cpu"), lambda: False)
+        plan.target.check(loop.evaluator.columns())
+    for plan in plans:
         plan.folder.describe(plan.description())
     with handlers_kept():
         return _run_jobs(plans, request.jobs), plans

@@ -1,5 +1,6 @@
 """The trials of one batch size on disk: how far each has got, and how it is published."""
 
+import contextlib
 import json
 import math
 import shutil
@@ -33,13 +34,18 @@ class Trials:
         return [self._progress(trial_id) for trial_id in range(self.plan.trials)]
 
     def _progress(self, trial_id: int) -> Progress:
-        training = self.plan.run_folder(trial_id)
-        # Whoever publishes a trial removes its run folder last, so that one of them is always there.
-        folder = training.path if training.path.exists() else self.plan.trial_folder(trial_id).path
+        training = self.plan.run_folder(trial_id).path
+        if training.exists():
+            with contextlib.suppress(FileNotFoundError):
+                found = self._read(trial_id, training)
+                if training.exists():  # else another process has published it just now, and this may be half of it
+                    return found
+        published = self.plan.trial_folder(trial_id).path
+        return self._read(trial_id, published) if published.exists() else Progress(trial_id)
+
+    def _read(self, trial_id: int, folder: Path) -> Progress:
         files = [folder / "metadata.json", folder / "measurements.csv"]
         times = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
-        if not any(times):
-            return Progress(trial_id)
         seen = self._seen.get(folder)
         if seen is None or seen[0] != times:
             seen = times, read_progress(trial_id, RunFolder(folder), self.plan.target, self.plan.course.max_steps)
@@ -57,7 +63,16 @@ class Trials:
         limit = bound(trials) if self.plan.racing else None
         for trial in trials:
             self._publish(trial, kept_until(trial, limit, self.plan.course, self.plan.racing))
-        shutil.rmtree(self.plan.run_folder(0).path.parent, ignore_errors=True)
+        self._forget_training()
+
+    def _forget_training(self) -> None:
+        """Remove what the trials were trained in: in one moment for those who look, then file by file."""
+        runs = self.plan.run_folder(0).path.parent
+        if runs.exists():
+            aside = self.plan.claim("settle").with_name("removed")
+            shutil.rmtree(aside, ignore_errors=True)
+            runs.rename(aside)
+            shutil.rmtree(aside)
 
     def _publish(self, trial: Progress, until: int | None) -> None:
         training = self.plan.run_folder(trial.trial_id)
