@@ -213,6 +213,25 @@ def test_progress_is_read_from_where_a_trial_is_trained(tmp_path: Path) -> None:
     assert read_progress(3, folder, target, 100) == Progress(3, 30, 20, diverged=33)
 
 
+def test_beyond_the_end_of_a_range(tmp_path: Path) -> None:
+    """All rates are too small here: the largest is best, and larger ones are better still."""
+    (tmp_path / "space.yaml").write_text(
+        "learning_rate: {type: DOUBLE, min_value: 0.0001, max_value: 0.002, scale: LOG_SCALE}\n"
+    )
+    arguments = ("--space", tmp_path / "space.yaml", "--trials", 30, "--target", "val/classification_error<0.5")
+    asked = ("study", "digits/fc_16", "--batch-sizes", 32, *arguments, "--max-epochs", 6, "--out", tmp_path / "study")
+    ended = scalewise(*asked, "--jobs", 2)
+    assert ended.exit_code == 0, ended.output
+    assert "at the upper end of its range; --widen tries as many again beyond it" in ended.output
+    before = answers(tmp_path / "study")
+    widened = scalewise(*asked, "--jobs", 2, "--widen")
+    assert widened.exit_code == 0, widened.output
+    assert "60 of 60 trials done" in widened.output
+    assert answers(tmp_path / "study")[0]["steps"] < before[0]["steps"]
+    again = scalewise(*asked)
+    assert (again.exit_code, "60 of 60 trials done" in again.output) == (0, True), again.output
+
+
 @pytest.mark.parametrize(
     "space, message",
     [

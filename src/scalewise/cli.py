@@ -165,6 +165,9 @@ def study(
     max_steps: Annotated[int | None, typer.Option(min=1, help="where every trial ends at the latest")] = None,
     max_epochs: Annotated[float | None, typer.Option(help="the same in epochs")] = None,
     race: Annotated[bool, typer.Option(help="stop trials that cannot change the answer")] = True,
+    widen: Annotated[
+        bool, typer.Option("--widen", help="where the best trial is at the end of a range, try as many again beyond it")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="decides which settings are tried")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="trials at a time, one thread each")] = 1,
     set_: Annotated[list[str] | None, typer.Option("--set", help="override one setting in all trials")] = None,
@@ -183,7 +186,7 @@ def study(
     request = StudyRequest(
         workload, sizes, trials, optimizer, space, target, max_steps, max_epochs, race, seed, set_ or [], jobs, out
     )
-    exit_code, _ = study_as_asked(request)
+    exit_code = study_as_asked(request, widen)
     if exit_code is ExitCode.STOPPED:
         print("stopped; the same command continues the study", file=sys.stderr)
     if exit_code is ExitCode.COMPLETE:

@@ -1,5 +1,6 @@
 """What a study is made of: for each batch size a space, a course, and the configuration of every trial."""
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from scalewise.loop.stopping import stop_rule
 from scalewise.record.folder import RunFolder
 from scalewise.record.study_folder import OWN, StudyFolder, TrialFolder
 from scalewise.study.race import Course
-from scalewise.study.space import Space, default_space, point, read_spaces
+from scalewise.study.space import Edge, Parameter, Space, default_space, point, read_spaces
 from scalewise.workloads.door import find_workload
 
 _EVALUATIONS_PER_EPOCH = 4
@@ -40,6 +41,21 @@ class StudyRequest:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """A space, and the number of the first trial that is tried in it."""
+
+    first_trial: int
+    space: Space
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "first_trial": self.first_trial,
+            "parameter_configs": {name: parameter.content() for name, parameter in self.space.items()},
+        }
+
+
+@dataclass(frozen=True)
 class BatchPlan:
     """The study of one batch size."""
 
@@ -49,10 +65,11 @@ class BatchPlan:
     base: Config
     """What all trials share."""
     course: Course
-    space: Space
+    stages: tuple[Stage, ...]
+    """The space, and, where it was widened, those that came after it."""
     target: Target
     train_examples: int
-    trials: int
+    trials_per_stage: int
     racing: bool
     seed: int
 
@@ -60,6 +77,16 @@ class BatchPlan:
     def batch_size(self) -> int:
         """The batch size that is studied."""
         return self.course.batch_size
+
+    @property
+    def trials(self) -> int:
+        """How many trials there are in all."""
+        return self.stages[-1].first_trial + self.trials_per_stage
+
+    @property
+    def space(self) -> Space:
+        """The latest and widest space."""
+        return self.stages[-1].space
 
     @property
     def folder(self) -> StudyFolder:
@@ -83,7 +110,9 @@ class BatchPlan:
 
     def parameters(self, trial_id: int) -> dict[str, float | int]:
         """Return what a trial tries."""
-        return point(self.space, "/".join((*self.name, str(self.batch_size))), self.seed, trial_id)
+        stage = max((stage for stage in self.stages if stage.first_trial <= trial_id), key=lambda one: one.first_trial)
+        study = "/".join((*self.name, str(self.batch_size), str(stage.first_trial)))
+        return point(stage.space, study, self.seed, trial_id - stage.first_trial)
 
     def config(self, trial_id: int) -> Config:
         """Return the whole configuration of a trial."""
@@ -101,7 +130,8 @@ class BatchPlan:
             "optimizer": optimizer,
             "early_stopping": self.racing,
             "train_steps": 0 if self.racing else self.course.max_steps,
-            "parameter_configs": {name: parameter.content() for name, parameter in self.space.items()},
+            "parameter_configs": self.stages[-1].content()["parameter_configs"],
+            "stages": [stage.content() for stage in self.stages],
             "target": str(self.target),
             "max_steps": self.course.max_steps,
             "train_examples": self.train_examples,
@@ -109,11 +139,30 @@ class BatchPlan:
             "settings": self.base.model_dump(mode="json", include={"workload", "recipe", "stop", "evaluate"}),
         }
 
-    def check(self) -> None:
-        """Refuse a folder that holds another study of the same name; more trials of the same are welcome."""
+    def taken_up(self) -> "BatchPlan":
+        """Return the plan with whatever stages its folder has; a folder with another study is refused."""
         if not self.folder.described():
-            return
-        there, now = _flat(self.folder.description()), _flat(self.description())
+            return self
+        content = self.folder.description()
+        stages = [_read_stage(stage) for stage in content.get("stages", [])]
+        plan = dataclasses.replace(self, stages=(*self.stages, *stages[1:]))
+        plan._check(content)
+        return plan
+
+    def widened(self, best: Mapping[str, float | int]) -> "BatchPlan":
+        """Return the plan with one more stage, which goes on beyond the ends that the best trial is at."""
+        wider = {name: self.space[name].widened(edge) for name, edge in self.edges(best).items()}
+        if not wider:
+            return self
+        return dataclasses.replace(self, stages=(*self.stages, Stage(self.trials, {**self.space, **wider})))
+
+    def edges(self, best: Mapping[str, float | int]) -> dict[str, Edge]:
+        """Return which settings of the best trial are at an end of their range."""
+        found = {name: parameter.at_edge(best[name]) for name, parameter in self.space.items()}
+        return {name: edge for name, edge in found.items() if edge is not None}
+
+    def _check(self, content: Mapping[str, Any]) -> None:
+        there, now = _flat(content), _flat(self.description())
         keys = [key for key in sorted(there.keys() | now.keys()) if there.get(key) != now.get(key)]
         if keys:
             found = "; ".join(f"{key} is {there.get(key)!r} there and {now.get(key)!r} now" for key in keys[:3])
@@ -126,9 +175,8 @@ def plan_study(request: StudyRequest) -> list[BatchPlan]:
     train_examples = len(as_splits(workload.data(), readers=0)["train"])
     plans = [_plan(request, workload.defaults, batch_size, train_examples) for batch_size in request.batch_sizes]
     for plan in plans:
-        plan.check()
         plan.config(0)
-    return plans
+    return [plan.taken_up() for plan in plans]
 
 
 def _plan(request: StudyRequest, defaults: Mapping[str, Any], batch_size: int, train_examples: int) -> BatchPlan:
@@ -159,9 +207,22 @@ def _plan(request: StudyRequest, defaults: Mapping[str, Any], batch_size: int, t
     target = Target.parse(request.target or own.stop.target or _no_target(request.workload))
     name = (*_names(request.workload), optimizer)
     return BatchPlan(
-        request.out, name, base, course, _space(request, own, optimizer, batch_size), target, train_examples,
-        request.trials, request.racing, request.seed,
-    )  # fmt: skip
+        out=request.out,
+        name=name,
+        base=base,
+        course=course,
+        stages=(Stage(0, _space(request, own, optimizer, batch_size)),),
+        target=target,
+        train_examples=train_examples,
+        trials_per_stage=request.trials,
+        racing=request.racing,
+        seed=request.seed,
+    )
+
+
+def _read_stage(content: Mapping[str, Any]) -> Stage:
+    parameters = content["parameter_configs"].items()
+    return Stage(content["first_trial"], {name: Parameter.model_validate(value) for name, value in parameters})
 
 
 def _merged(content: Mapping[str, Any], shared: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

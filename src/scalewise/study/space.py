@@ -15,7 +15,9 @@ from scalewise.config import Recipe, read_yaml
 from scalewise.errors import ConfigError, nearest
 from scalewise.seeds import Purpose, derive
 
-EDGE = 0.05
+Edge = Literal["min_value", "max_value"]
+
+_EDGE = 0.05
 """A point in the outermost part of a range is at its edge."""
 
 
@@ -62,15 +64,30 @@ class Parameter(BaseModel):
         first, last = (self._scaled(end) for end in (self.min_value, self.max_value))
         return float(f"{self._unscaled(first + share * (last - first)):.12g}")
 
-    def at_edge(self, value: float) -> Literal["min_value", "max_value"] | None:
+    def at_edge(self, value: float) -> Edge | None:
         """Say at which end of its range a value lies, if at one; a range that cannot go on has no end there."""
         if self.type != "DOUBLE" or self.min_value is None or self.max_value is None:
             return None
         first, here, last = (self._scaled(point) for point in (self.min_value, value, self.max_value))
         share = (here - first) / (last - first) if last != first else 0.5
-        if share > 1 - EDGE:
+        if share > 1 - _EDGE:
             return "max_value"
-        return "min_value" if share < EDGE and self.min_value > 0 else None
+        return "min_value" if share < _EDGE and self.min_value > 0 else None
+
+    def widened(self, edge: Edge) -> Self:
+        """Return a range that goes on beyond one of its ends by half of its width.
+
+        >>> rate = Parameter(type="DOUBLE", min_value=0.01, max_value=1, scale="LOG_SCALE")
+        >>> rate.widened("max_value").max_value, rate.widened("min_value").min_value
+        (10.0, 0.001)
+        """
+        assert self.min_value is not None and self.max_value is not None
+        first, last = self._scaled(self.min_value), self._scaled(self.max_value)
+        beyond = (last - first) / 2
+        value = self._unscaled(last + beyond if edge == "max_value" else first - beyond)
+        if edge == "min_value":
+            value = max(value, self.min_value / 10)
+        return self.model_copy(update={edge: float(f"{value:.6g}")})
 
     def _scaled(self, value: float) -> float:
         match self.scale:

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import signal
+import sys
 import time
 from collections.abc import Sequence
 from multiprocessing.process import BaseProcess
@@ -16,17 +17,20 @@ from scalewise.cluster.world import World
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.study.job import Job
 from scalewise.study.plan import BatchPlan, StudyRequest, plan_study
+from scalewise.study.trials import Trials, best_parameters
 from scalewise.study.view import StudyView
 from scalewise.workloads.door import find_workload
 
 _POLL_SECONDS = 0.5
 
 
-def study(request: StudyRequest) -> tuple[ExitCode, list[BatchPlan]]:
-    """Work on the study until it is done; return also what it was made of."""
+def study(request: StudyRequest, widen: bool) -> ExitCode:
+    """Work on the study until it is done, maybe beyond the ends of its space."""
     if World.from_environment().launched:
         raise ConfigError("study starts its own jobs: run it by itself, with --jobs")
     plans = plan_study(request)
+    if widen:
+        plans = [plan if (best := _best(plan)) is None else plan.widened(best) for plan in plans]
     for plan in plans:
         # Whatever does not fit is said now, and not by a job.
         workload = find_workload(request.workload)
@@ -35,7 +39,27 @@ def study(request: StudyRequest) -> tuple[ExitCode, list[BatchPlan]]:
     for plan in plans:
         plan.folder.describe(plan.description())
     with handlers_kept():
-        return _run_jobs(plans, request.jobs), plans
+        exit_code = _run_jobs(plans, request.jobs)
+    if exit_code is ExitCode.COMPLETE:
+        for sentence in filter(None, map(_at_the_edge, plans)):
+            print(sentence, file=sys.stderr)
+    return exit_code
+
+
+def _best(plan: BatchPlan) -> dict[str, float | int] | None:
+    return best_parameters(plan, Trials(plan).progress())
+
+
+def _at_the_edge(plan: BatchPlan) -> str | None:
+    """Say where the best trial is at an end of the space, because better ones may lie beyond it."""
+    best = _best(plan)
+    if best is None or not (edges := plan.edges(best)):
+        return None
+    ends = {"min_value": "lower", "max_value": "upper"}
+    found = " and ".join(
+        f"{name} {best[name]:.4g} at the {ends[edge]} end of its range" for name, edge in edges.items()
+    )
+    return f"batch size {plan.batch_size:,}: the best trial has {found}; --widen tries as many again beyond it"
 
 
 def _run_jobs(plans: Sequence[BatchPlan], count: int) -> ExitCode:
