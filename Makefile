@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data bench-peers bench-scaling bench-recipes bench-targets convergence pictures clean
+.PHONY: demo test check data bench-peers bench-scaling bench-recipes bench-archive bench-targets convergence pictures clean
 
 demo: $(VENV)/.installed  ## train digits/fc_64_64 on 2 workers to its target
 	$(BIN)/scalewise train digits/fc_64_64 --workers 2 --out runs/demo --fresh
@@ -31,6 +31,9 @@ bench-scaling: $(VENV)/.installed-dev data  ## two workers against one, the pric
 
 bench-recipes: $(VENV)/.installed-dev data  ## what each piece of a recipe costs per step
 	$(BIN)/python benchmarks/recipes.py
+
+bench-archive: $(VENV)/.installed-peers  ## an archive of studies as large as the public one, analysed
+	$(BIN)/python benchmarks/archive.py
 
 bench-targets: $(VENV)/.installed-dev data  ## every built-in workload by its default recipe, to its target: hours
 	$(BIN)/python benchmarks/targets.py

@@ -15,8 +15,8 @@ _README = Path(__file__).with_name("README.md")
 def render_readme() -> None:
     """Bring every table of README.md up to date."""
     peers, recipes = read_results("peers"), read_results("recipes")
-    workers, exact, checkpoints, agreement = (
-        read_results(name) for name in ("workers", "exact", "checkpoints", "agreement")
+    workers, exact, checkpoints, agreement, archive = (
+        read_results(name) for name in ("workers", "exact", "checkpoints", "agreement", "archive")
     )
     sections = {
         "peers": _section(peers, lambda found: peers_table(found["rows"])),
@@ -32,6 +32,8 @@ def render_readme() -> None:
         "pieces": _section(recipes, lambda found: pieces_table(found["pieces"])),
         "optimizers": _section(recipes, lambda found: optimizers_table(found["optimizers"])),
         "recipes-origin": _section(recipes, _origin),
+        "archive": _section(archive, lambda found: archive_table(found["rows"])),
+        "archive-origin": _section(archive, _origin),
     }
     text = _README.read_text(encoding="utf-8")
     for name, content in sections.items():
@@ -130,6 +132,18 @@ def pieces_table(rows: Iterable[Row]) -> str:
 
 def optimizers_table(rows: Iterable[Row]) -> str:
     return _table(["optimizer", "s/update", "to AdamW, foreach"], [_cost_cells(row) for row in rows])
+
+
+def archive_table(rows: Iterable[Row]) -> str:
+    header = ["studies", "trials", "rows", "GB", "analysed in, s", "memory, GB", "reading, against pandas"]
+    return _table(header, [_archive_cells(row) for row in rows])
+
+
+def _archive_cells(row: Row) -> list[str]:
+    sizes = [f"{row[name]:,}" for name in ("studies", "trials", "rows")]
+    seconds, memory = f"{row['analyze_seconds']:.0f}", f"{row['peak_gigabytes']:.1f}"
+    faster = _ratio(row["faster_than_pandas"], row["faster_than_pandas_range"])
+    return [*sizes, f"{row['gigabytes']:.1f}", seconds, memory, f"{faster} times as fast"]
 
 
 def _cost_cells(row: Row) -> list[str]:

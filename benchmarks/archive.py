@@ -1,0 +1,127 @@
+"""Makes an archive as large as the public one, analyses it, and compares reading it with pandas, file by file."""
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from results import write_results
+from rounds import ratios, spread, take_turns
+from scalewise.analysis.archive import Skipped, read_archive
+from tables import archive_table, render_readme
+
+_METRICS = [
+    f"{split}/{metric}"
+    for split in ("train", "val", "test")
+    for metric in ("cross_entropy_error", "classification_error")
+]
+_BATCH_SIZES = [2**power for power in range(1, 14)]
+_DIFFERENT_CURVES = 200
+_COMPARED_STUDIES = 8
+"""Reading all of it with pandas would take an hour."""
+
+
+def main(
+    out: Annotated[Path, typer.Option(help="where the archive is made: several gigabytes")] = Path("runs/archive"),
+    studies: Annotated[int, typer.Option(min=1)] = 454,
+    trials: Annotated[int, typer.Option(min=1)] = 220,
+    rows: Annotated[int, typer.Option(min=2)] = 700,
+    rounds: Annotated[int, typer.Option(min=1, help="how often reading is compared")] = 5,
+) -> None:
+    """Make, analyse, compare, and write the result file and the table."""
+    shutil.rmtree(out, ignore_errors=True)
+    folders = list(_make_archive(out, studies, trials, rows))
+    started = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "scalewise", "analyze", str(out), "--json"], check=True, stdout=subprocess.DEVNULL
+    )
+    seconds = time.perf_counter() - started
+    peak_bytes = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    compared = folders[:: max(1, len(folders) // _COMPARED_STUDIES)]
+    measures = {"scalewise": lambda: _time(_read, compared), "pandas": lambda: _time(_read_with_pandas, compared)}
+    figures = take_turns(measures, rounds)
+    faster = ratios(figures["pandas"], figures["scalewise"])
+    row: dict[str, Any] = {
+        "studies": studies,
+        "trials": studies * trials,
+        "rows": studies * trials * rows,
+        "gigabytes": round(sum(file.stat().st_size for file in out.rglob("*.csv")) / 1e9, 2),
+        "analyze_seconds": round(seconds, 1),
+        "peak_gigabytes": round(peak_bytes / 1e9, 2),
+        "faster_than_pandas": round(median(faster), 2),
+        "faster_than_pandas_range": [round(end, 2) for end in spread(faster)],
+    }
+    write_results("archive", {"rounds": rounds, "rows": [row]}, ["pandas", "polars"])
+    render_readme()
+    print(archive_table([row]))
+    shutil.rmtree(out)
+
+
+def _make_archive(out: Path, studies: int, trials: int, rows: int) -> Iterator[Path]:
+    """Write studies whose curves have the public ones' shape: errors that fall with the steps, more slowly for some."""
+    draws = np.random.default_rng(0)
+    curves = [_curve(rows, draws) for _ in range(_DIFFERENT_CURVES)]
+    for number in range(studies):
+        workload, batch_size = divmod(number, len(_BATCH_SIZES))
+        folder = out / "mnist" / f"fc_{64 + workload}" / "sgd" / str(_BATCH_SIZES[batch_size])
+        folder.mkdir(parents=True)
+        names = {"dataset": "mnist", "model": f"fc_{64 + workload}", "optimizer": "sgd"}
+        rest = {"early_stopping": False, "train_steps": rows, "parameter_configs": {}}
+        (folder / "study.json").write_text(json.dumps({"batch_size": _BATCH_SIZES[batch_size], **names, **rest}))
+        for trial_id in range(trials):
+            _make_trial(folder / str(trial_id), trial_id, rows, curves[draws.integers(len(curves))])
+        yield folder
+
+
+def _curve(rows: int, draws: np.random.Generator) -> bytes:
+    """Return the measurements of a trial."""
+    steps = 10 * np.arange(rows)
+    error = 0.9 * (1 + steps) ** -draws.uniform(0.1, 0.6)
+    numbers = error[:, None] * draws.uniform(0.8, 1.2, (1, len(_METRICS)))
+    lines = [f"{step},{','.join(map(repr, row))}" for step, row in zip(steps.tolist(), numbers.tolist(), strict=True)]
+    return "\n".join([",".join(["step", *_METRICS]), *lines, ""]).encode()
+
+
+def _make_trial(folder: Path, trial_id: int, rows: int, curve: bytes) -> None:
+    folder.mkdir()
+    metadata = {"trial_id": trial_id, "status": "COMPLETE", "steps": 10 * rows, "parameters": {"learning_rate": 0.1}}
+    (folder / "metadata.json").write_text(json.dumps(metadata))
+    (folder / "measurements.csv").write_bytes(curve)
+
+
+def _time(read: Any, folders: list[Path]) -> float:
+    started = time.perf_counter()
+    read(folders)
+    return time.perf_counter() - started
+
+
+def _read(folders: list[Path]) -> None:
+    skipped: list[Skipped] = []
+    for folder in folders:
+        for _ in read_archive(folder, None, skipped):
+            pass
+    assert not skipped
+
+
+def _read_with_pandas(folders: list[Path]) -> None:
+    for folder in folders:
+        tables = []
+        for trial in sorted((entry for entry in folder.iterdir() if entry.is_dir()), key=lambda entry: int(entry.name)):
+            metadata = json.loads((trial / "metadata.json").read_text())
+            table = pd.read_csv(trial / "measurements.csv")
+            tables.append(table.assign(trial_id=metadata["trial_id"], status=metadata["status"]))
+        pd.concat(tables)
+
+
+if __name__ == "__main__":
+    typer.run(main)
