@@ -20,7 +20,8 @@ from scalewise.cluster.collectives import joined
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import World, wait_without_spinning
 from scalewise.config import load_config
-from scalewise.loop.step import Votes, take_step
+from scalewise.loop.step import take_step
+from scalewise.loop.votes import Votes
 from scalewise.workloads.door import find_workload
 
 _WARM_UP_STEPS = 3

@@ -15,7 +15,8 @@ from rounds import ratios, spread, take_turns
 from scalewise.build import build_loop, resolved
 from scalewise.cluster.world import World
 from scalewise.config import Recipe, load_config
-from scalewise.loop.step import Votes, take_step
+from scalewise.loop.step import take_step
+from scalewise.loop.votes import Votes
 from scalewise.recipe.flat import flatten
 from scalewise.recipe.optimizers import make_optimizer
 from scalewise.workloads import Workload

@@ -17,6 +17,7 @@ from scalewise.loop.adasum import AdasumTotal
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
 from scalewise.loop.feed import Feed
+from scalewise.loop.noise import NoiseMeter
 from scalewise.loop.overlap import OverlappedTotal
 from scalewise.loop.probe import probe
 from scalewise.loop.source import ReadAhead, Source
@@ -88,7 +89,7 @@ def build_loop(
     smallest = batch.size(batch.microbatches - 1)
     names = probe(model, workload, recipe.label_smoothing, train, smallest, [size for _, size in feed.sizes])
 
-    layout = layout_with(weights, moments.sums.shape if moments is not None else (0,), (), (2,))
+    layout = layout_with(weights, moments.sums.shape if moments is not None else (0,), (), (), (2,))
     total = _make_total(config, layout, weights, batch, world, share)
     loss_scale = make_loss_scale(recipe)
     gradients = Gradients(total.vector[: len(weights.vector)], loss_scale, recipe.clip_norm)
@@ -105,6 +106,7 @@ def build_loop(
         total=total,
         gradients=gradients,
         schedule=schedule,
+        noise=_make_noise_meter(config, batch),
     )
     measured = {**splits, "train": _measured_train_examples(config, splits)}
     evaluator = Evaluator(model, workload.metrics, measured, names, config.evaluate.batch, world, average)
@@ -144,6 +146,20 @@ def bucket_megabytes(config: Config, device: torch.device) -> float | None:
     if wanted == AUTO:
         return GPU_BUCKET_MEGABYTES if device.type == "cuda" else None
     return wanted
+
+
+def _make_noise_meter(config: Config, batch: Batch) -> NoiseMeter | None:
+    every_steps = config.noise_scale.every_steps
+    if every_steps is None:
+        return None
+    if batch.microbatches < 2:
+        raise ConfigError(
+            "noise_scale.every_steps compares microbatches with the whole batch: "
+            f"it needs a recipe.microbatch below the global batch of {batch.examples}"
+        )
+    if config.recipe.combine != "mean":
+        raise ConfigError("noise_scale.every_steps works with recipe.combine=mean, not adasum")
+    return NoiseMeter(every_steps, batch)
 
 
 def _make_feed(recipe: Recipe, train: Examples, batch: Batch, share: range) -> Feed:

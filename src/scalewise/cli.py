@@ -233,6 +233,29 @@ def analyze(
 
 
 @app.command()
+def noise(
+    workload: Annotated[str, typer.Argument(help="dataset/model, or path/to/file.py:MyWorkload")],
+    steps: Annotated[int, typer.Option(min=4, help="how long to train")] = 200,
+    workers: Annotated[int, typer.Option(min=1, help="training processes on this machine")] = 1,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="override one setting")] = None,
+    out: Annotated[Path | None, typer.Option(help="keep the run in this folder")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+) -> None:
+    """Train briefly and predict, from the gradient noise scale, which batch sizes pay."""
+    from scalewise.analysis.noise import NoiseRequest, measure_noise
+    from scalewise.analysis.table import noise_table, prediction_table
+
+    report = measure_noise(NoiseRequest(workload, steps, workers, set_ or [], out))
+    if report.windows and as_json:
+        print(json.dumps(report.content(), indent=2))
+    elif report.windows:
+        _print(noise_table(report))
+        _print(prediction_table(report, [2**power for power in range(3, 15)]))
+        print("the noise scale is a cheap guess at the critical batch size, and often wrong: measure it with a study")
+    raise typer.Exit(report.exit_code)
+
+
+@app.command()
 def workloads() -> None:
     """List every workload with its data, size, target and whether its data is here."""
     from scalewise.workloads.catalogue import catalogue

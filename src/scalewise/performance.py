@@ -23,9 +23,10 @@ from scalewise.cluster.sums import MessageSum
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import AUTO, Config
 from scalewise.data.splits import Examples
-from scalewise.loop.step import Votes, take_step
+from scalewise.loop.step import take_step
 from scalewise.loop.total import RunningTotal
 from scalewise.loop.train import Loop
+from scalewise.loop.votes import Votes
 from scalewise.workloads import Workload
 
 _SHORT_RUN_SECONDS = 300.0

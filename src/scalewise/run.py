@@ -28,6 +28,7 @@ from scalewise.config import Config, model_decisions
 from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode, FolderError, UserError
 from scalewise.loop.clock import Clock
+from scalewise.loop.noise import NoiseSums
 from scalewise.loop.state import TrainingState
 from scalewise.loop.train import EvalResult, Loop, Stopped
 from scalewise.performance import Builder, Choice, choose
@@ -92,6 +93,8 @@ def run(
         for message in [*messages, *_derived(config, loop)]:
             view.say(message)
         recorder = _recorder(folder, config, loop, device, view, choice) if folder is not None else None
+        if recorder is not None and config.noise_scale.every_steps is not None:
+            recorder = dataclasses.replace(recorder, noise=NoiseSums(**(start.noise or {})))
         stop_request.listen()  # until now there was nothing to save
         for result in loop.run():
             if recorder is not None:
@@ -118,6 +121,8 @@ class Start:
     step: int = 0
     clock: Clock = dataclasses.field(default_factory=Clock)
     last: EvalResult | None = None
+    noise: dict[str, Any] | None = None
+    """What was known of the noise scale since the last evaluation."""
     finished: Status | None = None
     """What became of the run, when an earlier sitting has ended it."""
 
@@ -152,7 +157,7 @@ def _open(
         )
     state.load(saved.tensors)
     say(f"continues from the checkpoint at step {step}")
-    return Start(step, Clock(**saved.numbers["clock"]), last)
+    return Start(step, Clock(**saved.numbers["clock"]), last, saved.numbers.get("noise"))
 
 
 def _take_up(loop: Loop, start: Start) -> None:
@@ -196,6 +201,8 @@ def _derived(config: Config, loop: Loop) -> list[str]:
     if (scale := loop.parts.state.loss_scale) is not None:
         sentences.append(f"loss scale {scale.value:g}")
     derived = ["; ".join(sentences)] if sentences else []
+    if loop.parts.noise is not None and loop.parts.moments is not None:
+        derived.append("batch normalisation couples the examples of a microbatch: the noise scale is approximate")
     if wire != "fp32":
         derived.append(f"gradients travel as {wire}: the model is no longer equal over workers")
     return derived

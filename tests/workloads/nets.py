@@ -259,6 +259,33 @@ class NoVal(Digits):
         return {"train": super().data()["train"]}
 
 
+class KnownNoise(Workload):
+    """A loss that is linear in the weights, so that an example's gradient is the example: the noise scale is known."""
+
+    defaults = {
+        "recipe": {"global_batch": 64, "microbatch": 8, "learning_rate": 1e-6, "optimizer": "sgd"},
+        "stop": {"steps": 1500},
+        "evaluate": {"every_steps": 1500},
+        "noise_scale": {"every_steps": 1},
+    }
+
+    def data(self) -> Mapping[str, tuple[Tensor, Tensor]]:
+        generator = torch.Generator().manual_seed(0)
+        spread = torch.linspace(0.5, 3, 20)
+        inputs = 0.5 + spread * torch.randn(120_000, 20, generator=generator)
+        targets = torch.zeros(len(inputs))
+        return {"train": (inputs, targets), "val": (inputs[:100], targets[:100])}
+
+    def model(self) -> nn.Module:
+        return nn.Linear(20, 1, bias=False)
+
+    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return outputs[:, 0]
+
+    def metrics(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        return {"output": outputs[:, 0]}
+
+
 class Regression(Workload):
     """No labels: a line to fit, with metrics of its own."""
 

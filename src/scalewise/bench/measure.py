@@ -16,7 +16,8 @@ from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.world import World
 from scalewise.data.splits import Split
 from scalewise.loop.source import Source
-from scalewise.loop.step import Parts, Votes, take_step
+from scalewise.loop.step import Parts, take_step
+from scalewise.loop.votes import Votes
 from scalewise.workloads import Workload
 
 _WARM_UP_STEPS = 3

@@ -14,8 +14,9 @@ from torch import Tensor
 
 from scalewise.data.splits import Split
 from scalewise.loop.feed import Feed
-from scalewise.loop.step import Parts, Votes, take_step
+from scalewise.loop.step import Parts, take_step
 from scalewise.loop.total import Total
+from scalewise.loop.votes import Votes
 
 
 class Phase(StrEnum):

@@ -139,6 +139,12 @@ class Checkpoint(Section):
     keep: PositiveInt = Field(3, description="how many checkpoints are kept")
 
 
+class Noise(Section):
+    """The gradient noise scale, from the microbatches of a step."""
+
+    every_steps: PositiveInt | None = Field(None, description="measure it every so many steps; null: not at all")
+
+
 class Record(Section):
     """What a run writes beyond its folder's standard files."""
 
@@ -188,5 +194,6 @@ class Config(Section):
     evaluate: Evaluate = Evaluate()
     checkpoint: Checkpoint = Checkpoint()
     record: Record = Record()
+    noise_scale: Noise = Noise()
     cluster: Cluster = Cluster()
     performance: Performance = Performance()

@@ -30,6 +30,11 @@ class TrainingState:
         return self.step if self.loss_scale is None else self.step - self.loss_scale.skipped_steps
 
     @property
+    def scale(self) -> float:
+        """What the loss is multiplied by."""
+        return 1.0 if self.loss_scale is None else self.loss_scale.value
+
+    @property
     def may_overflow(self) -> bool:
         """Whether a smaller loss scale could still mend a step that overflows."""
         return self.loss_scale is not None and not self.loss_scale.at_floor

@@ -14,8 +14,10 @@ import torch
 from torch import Tensor
 
 from scalewise.loop.feed import Feed
+from scalewise.loop.noise import NoiseMeter, NoiseSample
 from scalewise.loop.state import TrainingState
 from scalewise.loop.total import Total
+from scalewise.loop.votes import Votes
 from scalewise.recipe.batch_norm import Moments
 from scalewise.recipe.gradients import Gradients
 from scalewise.recipe.precision import put_through
@@ -39,20 +41,10 @@ class Parts:
     total: Total
     gradients: Gradients
     schedule: Schedule
+    noise: NoiseMeter | None = None
 
 
-class Votes(NamedTuple):
-    """What a worker wants after this step; one vote is enough, and all workers learn of it in the same step."""
-
-    interrupt: bool = False
-    out_of_time: bool = False
-
-    def tensor(self) -> Tensor:
-        """Return the votes as numbers that can be added up."""
-        return torch.tensor([self.interrupt, self.out_of_time], dtype=torch.float32) if any(self) else _NO_VOTES
-
-
-_NO_VOTES, _NO_MOMENTS = torch.zeros(2), torch.zeros(0)
+_NO_MOMENTS, _NO_SQUARE = torch.zeros(0), torch.zeros(())
 
 
 class StepOutcome(NamedTuple):
@@ -64,28 +56,30 @@ class StepOutcome(NamedTuple):
     """Whether something overflowed, so that nothing moved."""
     diverged: bool
     votes: Votes
+    noise: NoiseSample | None = None
 
 
 def take_step(parts: Parts, votes: Callable[[], Votes]) -> StepOutcome:
     """Train on the next global batch."""
-    state = parts.state
+    state, step = parts.state, parts.state.step
     for microbatch in parts.share:
         parts.total.expect(microbatch)
         parts.total.add(microbatch, [*gradients_and_loss(parts, microbatch), votes().tensor()])
     parts.total.finish()
-    *_, moments, mean_loss, all_votes = parts.total.pieces
-    loss, rate = mean_loss.item(), parts.schedule.learning_rate(state.step)
+    *_, moments, mean_loss, squares, all_votes = parts.total.pieces
+    loss, rate = mean_loss.item(), parts.schedule.learning_rate(step)
     diverged = not math.isfinite(loss) and not state.may_overflow
     if usable := parts.gradients.make_ready() and math.isfinite(loss):
         if parts.moments is not None:
             parts.moments.move_running_statistics(moments)
-        state.optimizer.step(rate, parts.schedule.momentum(state.step), state.updates + 1)
+        state.optimizer.step(rate, parts.schedule.momentum(step), state.updates + 1)
+    noise = parts.noise.sample(step, squares, parts.gradients.summed, state.scale) if parts.noise else None
     state.count_step(taken=usable)
-    return StepOutcome(loss, rate, not usable, diverged, Votes(*(votes > 0 for votes in all_votes.tolist())))
+    return StepOutcome(loss, rate, not usable, diverged, Votes(*(votes > 0 for votes in all_votes.tolist())), noise)
 
 
 def gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
-    """Put one microbatch through the network: its part of the gradients, of the moments and of the mean loss."""
+    """Put one microbatch through the network: its part of the gradients and of whatever else is summed."""
     state = parts.state
     examples = parts.feed.microbatch(state.step, microbatch)
     if parts.moments is not None:
@@ -93,7 +87,8 @@ def gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     outputs = put_through(parts.network, examples.inputs, parts.precision)
     # Each example weighs 1 / global batch, whatever its microbatch: the last microbatch may be smaller.
     loss = parts.loss(outputs, examples.targets) / parts.feed.source.batch.examples
-    scaled = loss if state.loss_scale is None else loss * state.loss_scale.value
+    scaled = loss if state.loss_scale is None else loss * state.scale
     gradients = torch.autograd.grad(scaled, state.weights.parameters, materialize_grads=True)
     moments = parts.moments.sums if parts.moments is not None else _NO_MOMENTS
-    return [*gradients, moments, loss.detach()]
+    square = parts.noise.square(state.step, microbatch, gradients) if parts.noise else _NO_SQUARE
+    return [*gradients, moments, loss.detach(), square]

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from scalewise.config import AUTO, Evaluate
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
-from scalewise.loop.step import Parts, StepOutcome, Votes, take_step
+from scalewise.loop.noise import NoiseSample
+from scalewise.loop.step import Parts, StepOutcome, take_step
 from scalewise.loop.stopping import Reason, StopRule
+from scalewise.loop.votes import Votes
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class StepResult:
     learning_rate: float
     skipped: bool = False
     """Whether something overflowed in fp16, so that nothing moved."""
+    noise: NoiseSample | None = None
+    """What the step says of the gradient noise scale, where it is measured."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,8 @@ class Loop:
             if reason := self.rule.reason(step, metrics, out_of_time):
                 return reason
             outcome = self._step()
-            yield StepResult(self.parts.state.step, outcome.loss, outcome.learning_rate, outcome.skipped)
+            noise = None if outcome.skipped else outcome.noise
+            yield StepResult(self.parts.state.step, outcome.loss, outcome.learning_rate, outcome.skipped, noise)
             if outcome.diverged:
                 return Reason.DIVERGED
             if outcome.votes.interrupt:

@@ -14,7 +14,7 @@ class Gradients:
     """
 
     def __init__(self, summed: Tensor, loss_scale: LossScale | None, clip_norm: float | None) -> None:
-        self._summed, self._loss_scale, self._clip_norm = summed, loss_scale, clip_norm
+        self.summed, self._loss_scale, self._clip_norm = summed, loss_scale, clip_norm
         self._changed = loss_scale is not None or clip_norm is not None
         self.vector = torch.zeros_like(summed) if self._changed else summed
 
@@ -22,11 +22,11 @@ class Gradients:
         """Fill `vector` from the sum; False when the sum overflowed and must not be used."""
         if not self._changed:
             return True
-        norm = float(torch.linalg.vector_norm(self._summed))
+        norm = float(torch.linalg.vector_norm(self.summed))
         if self._loss_scale is not None and not norm < float("inf"):
             return False
         factor = 1.0 if self._loss_scale is None else 1.0 / self._loss_scale.value
         if self._clip_norm is not None and norm * factor > self._clip_norm:
             factor *= self._clip_norm / (norm * factor)
-        torch.mul(self._summed, factor, out=self.vector)
+        torch.mul(self.summed, factor, out=self.vector)
         return True

@@ -1,6 +1,7 @@
 """Turns the results of a loop into files: measurements, checkpoints, metadata and, at the end, the model."""
 
 import datetime
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -10,6 +11,7 @@ from typing import Any
 from scalewise.config import AUTO, Checkpoint
 from scalewise.errors import ExitCode, FolderError
 from scalewise.loop.clock import Clock
+from scalewise.loop.noise import NoiseSums
 from scalewise.loop.state import TrainingState
 from scalewise.loop.stopping import Reason
 from scalewise.loop.train import EvalResult, StepResult, Stopped
@@ -82,21 +84,35 @@ class Recorder:
     timer: CheckpointTimer
     events: EventFiles | None
     say: Callable[[str], None]
+    noise: NoiseSums | None = None
+    """The noise scale since the last evaluation, where it is measured."""
 
     def record(self, result: StepResult | EvalResult | Stopped) -> None:
         """Write what a result calls for."""
         match result:
-            case StepResult(step, loss, learning_rate, skipped):
+            case StepResult(step, loss, learning_rate, skipped, noise):
                 self._write_events(step, {"train/loss": loss, "learning_rate": learning_rate})
+                if self.noise is not None and noise is not None:
+                    self.noise.add(noise)
                 if skipped:
                     self._tell_of_overflow(step)
                 if self.timer.due(step):
                     self._try_checkpoint()
             case EvalResult(step, metrics):
-                self.folder.write_measurement(step, metrics)
-                self._write_events(step, metrics)
+                measured = {**metrics, **self._noise_since_last()}
+                self.folder.write_measurement(step, measured)
+                self._write_events(step, measured)
             case Stopped(_, reason):
                 self._end(reason)
+
+    def _noise_since_last(self) -> dict[str, float]:
+        """Return the noise scale since the last evaluation, and begin anew."""
+        if self.noise is None:
+            return {}
+        found = self.noise.estimate()
+        self.noise.clear()
+        values = {"": found.value, "_low": found.low, "_high": found.high, "_steps": found.steps}
+        return {f"noise_scale{end}": math.nan if value is None else value for end, value in values.items()}
 
     def write_metadata(self, status: Status, reason: Reason | None = None) -> None:
         """Write everything known about the run now."""
@@ -156,7 +172,8 @@ class Recorder:
             self.say(f"no checkpoint at step {self.state.step}, but training goes on: {error}")
 
     def _checkpoint(self) -> None:
-        numbers = {"workload": self.facts["workload"], "clock": asdict(self.clock)}
+        noise = None if self.noise is None else asdict(self.noise)
+        numbers = {"workload": self.facts["workload"], "clock": asdict(self.clock), "noise": noise}
         started = time.perf_counter()
         try:
             self.folder.save_checkpoint(self.state.step, self.state.tensors(), numbers, self.settings.keep)

@@ -1,0 +1,81 @@
+"""Predicts steps against batch size from the gradient noise scale of a short training, without measuring them."""
+
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from scalewise.errors import ConfigError, ExitCode
+from scalewise.loop.noise import NoiseScale
+from scalewise.record.folder import RunFolder
+from scalewise.train import TrainRequest, train
+
+_WINDOWS = 4
+"""In how many parts of the training the noise scale is told: it grows as the loss falls."""
+
+
+@dataclass(frozen=True)
+class NoiseRequest:
+    """What a user asked for."""
+
+    workload: str
+    steps: int
+    workers: int
+    overrides: Sequence[str]
+    out: Path | None
+
+
+@dataclass(frozen=True)
+class Window:
+    """The noise scale over some steps of the training."""
+
+    until_step: int
+    noise_scale: NoiseScale
+
+
+@dataclass(frozen=True)
+class NoiseReport:
+    """What a short training says."""
+
+    exit_code: ExitCode
+    windows: list[Window]
+
+    def predicted_steps(self, batch_size: int) -> float | None:
+        """Return how many times S_min a batch size should need, if the noise scale were the critical batch size."""
+        scale = self.windows[-1].noise_scale.value
+        return None if scale is None else 1 + scale / batch_size
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        windows = [{"until_step": window.until_step, **asdict(window.noise_scale)} for window in self.windows]
+        sizes = [2**power for power in range(3, 15)]
+        predicted = [{"batch_size": size, "steps_over_s_min": self.predicted_steps(size)} for size in sizes]
+        return {"noise_scale": windows[-1], "windows": windows, "predicted": predicted}
+
+
+def measure_noise(request: NoiseRequest) -> NoiseReport:
+    """Train a little, with the noise scale measured at every step."""
+    every = max(1, request.steps // _WINDOWS)
+    settings = ["noise_scale.every_steps=1", f"stop.steps={request.steps}", f"evaluate.every_steps={every}"]
+    ends = ["stop.target=null", "stop.epochs=null", "stop.seconds=null", "evaluate.every_examples=null"]
+    with tempfile.TemporaryDirectory(prefix="scalewise-noise-") as temporary:
+        out = request.out or Path(temporary) / "run"
+        overrides = [*request.overrides, *settings, *ends]
+        asked = TrainRequest(request.workload, None, overrides, request.workers, out, False, False, quiet=True)
+        exit_code = train(asked).exit_code
+        return NoiseReport(exit_code, _windows(RunFolder(out)) if exit_code is ExitCode.COMPLETE else [])
+
+
+def _windows(folder: RunFolder) -> list[Window]:
+    rows = folder.measurements()[1:]  # before the first step nothing is known
+    if not rows:
+        raise ConfigError(f"{folder.path} has no measurement after its first step")
+    return [Window(step, _noise_scale(metrics)) for step, metrics in rows]
+
+
+def _noise_scale(metrics: dict[str, float]) -> NoiseScale:
+    ends = [metrics[f"noise_scale{end}"] for end in ("", "_low", "_high")]
+    value, low, high = (None if math.isnan(end) else end for end in ends)
+    return NoiseScale(value, low, high, int(metrics["noise_scale_steps"]))
