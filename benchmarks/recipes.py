@@ -42,6 +42,7 @@ _PIECES: dict[str, tuple[str, ...]] = {
     "flips and crops": ("recipe.augmentation=flip_and_crop",),
     "images of 16": ("recipe.image_sizes=[[0 steps, 16]]",),
     "adasum": ("recipe.combine=adasum",),
+    "noise scale, at every step": ("noise_scale.every_steps=1",),
     "bf16": ("recipe.precision=bf16",),
     "fp16": ("recipe.precision=fp16",),
 }

@@ -20,7 +20,8 @@ EVERY = ("--set", "noise_scale.every_steps=1")
 def known_examples() -> Tensor:
     train = find_workload(f"{NETS}:KnownNoise").data()["train"]
     assert isinstance(train, tuple)
-    return train[0].double()
+    examples: Tensor = train[0].double()
+    return examples
 
 
 def known_noise_scale() -> float:
