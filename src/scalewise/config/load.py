@@ -102,6 +102,20 @@ def model_decisions(config: Config) -> dict[str, Any]:
     return dict(_flatten(content))
 
 
+def differences(there: Layer, now: Layer) -> list[str]:
+    """Say in which keys two contents differ, section by section.
+
+    >>> differences({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "c": 3}})
+    ['a.c is 2 there and 3 now']
+    """
+    there, now = dict(_flatten(there)), dict(_flatten(now))
+    return [
+        f"{key} is {there.get(key)!r} there and {now.get(key)!r} now"
+        for key in sorted(there.keys() | now.keys())
+        if there.get(key) != now.get(key)
+    ]
+
+
 def to_yaml(config: Config) -> str:
     """Write the configuration so that `--recipe` reads it back."""
     return yaml.safe_dump(config.model_dump(), sort_keys=False, allow_unicode=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from scalewise.config import Config, model_decisions, read_config, to_yaml
+from scalewise.config import Config, differences, model_decisions, read_config, to_yaml
 from scalewise.errors import FolderError
 from scalewise.record.atomic import told, write_atomically
 from scalewise.record.checkpoints import Checkpoints, SavedState, pack
@@ -67,15 +67,10 @@ class RunFolder:
         """Refuse a folder whose run has another recipe."""
         if not self._config.exists():
             return
-        there, now = model_decisions(read_config(self._config)), model_decisions(config)
-        differences = [
-            f"{key} is {there.get(key)!r} there and {now.get(key)!r} now"
-            for key in sorted(there.keys() | now.keys())
-            if there.get(key) != now.get(key)
-        ]
-        if differences:
+        found = differences(model_decisions(read_config(self._config)), model_decisions(config))
+        if found:
             raise FolderError(
-                f"{self.path} holds a run of another recipe: {'; '.join(differences)}; "
+                f"{self.path} holds a run of another recipe: {'; '.join(found)}; "
                 "use another --out, or --fresh to move the old run aside"
             )
 

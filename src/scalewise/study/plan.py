@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scalewise.build import resolved
-from scalewise.config import AUTO, Config, Target, load_config
+from scalewise.config import AUTO, Config, Target, differences, load_config
 from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, FolderError
 from scalewise.loop.stopping import stop_rule
@@ -162,11 +162,8 @@ class BatchPlan:
         return {name: edge for name, edge in found.items() if edge is not None}
 
     def _check(self, content: Mapping[str, Any]) -> None:
-        there, now = _flat(content), _flat(self.description())
-        keys = [key for key in sorted(there.keys() | now.keys()) if there.get(key) != now.get(key)]
-        if keys:
-            found = "; ".join(f"{key} is {there.get(key)!r} there and {now.get(key)!r} now" for key in keys[:3])
-            raise FolderError(f"{self.folder.path} holds another study: {found}; use another --out")
+        if found := differences(content, self.description()):
+            raise FolderError(f"{self.folder.path} holds another study: {'; '.join(found[:3])}; use another --out")
 
 
 def plan_study(request: StudyRequest) -> list[BatchPlan]:
@@ -269,10 +266,3 @@ def _names(workload: str) -> tuple[str, str]:
         return re.sub(r"\W+", "_", Path(path).stem), class_name
     dataset, _, model = workload.rpartition("/")
     return dataset, model
-
-
-def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in content.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
-    return flat
