@@ -97,7 +97,8 @@ def fit_critical_batch(points: Sequence[CurvePoint]) -> CriticalBatch:
     error = _typical_error(data, grid[best], straight.log_s_min[best])
     bent = gain > _drop(reached, 0.999) and not 1 / _STRAIGHT < exponent < _STRAIGHT
     on_edge = best in (0, len(grid) - 1) or (low is None and high is None)
-    value, s_min = float(np.exp(grid[best])), float(np.exp(straight.log_s_min[best]))
+    top = _top(straight.likelihood, best)
+    value, s_min = (float(np.exp(np.interp(top, range(len(grid)), vector))) for vector in (grid, straight.log_s_min))
     says = _sentence(value, low, high, error, exponent, bent, on_edge, best == 0)
     if bent:
         return dataclasses.replace(_nothing(says), error=error, exponent=exponent)
@@ -167,6 +168,14 @@ def _drop(points: int, confidence: float) -> float:
     freedom = points - 2
     quantile = float(stats.t.ppf((1 + confidence) / 2, freedom))
     return points / 2 * math.log1p(quantile**2 / freedom)
+
+
+def _top(likelihood: Floats, best: int) -> float:
+    """Return where the top is, between the places of a grid: that of the parabola through the best three."""
+    if best in (0, len(likelihood) - 1):
+        return best
+    before, here, after = likelihood[best - 1 : best + 2]
+    return best + 0.5 * float((before - after) / (before - 2 * here + after))
 
 
 def _ends(grid: Floats, inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:

@@ -54,7 +54,7 @@ def steps_to_target(batch_size: int, outcomes: Sequence[Outcome], infeasible: in
 
     >>> found = steps_to_target(64, [Outcome(0, None, 900), Outcome(1, 500, 900), Outcome(2, 400, 900)])
     >>> found.steps, found.trial_id, found.low, found.high
-    (400, 2, 400, None)
+    (400, 2, 400, 500)
     """
     reached = sorted((outcome.steps, outcome.trial_id) for outcome in outcomes if outcome.steps is not None)
     best = next((outcome for outcome in outcomes if reached and outcome.trial_id == reached[0][1]), None)
