@@ -39,7 +39,7 @@ figures. They need not be equal: what counts is what collapses and what brings i
 
 Rates were chosen on the validation accuracy of seed 0, which is also in the table: the baseline's out of two (0.02 and
 0.05, which did as well), LAMB's out of two (0.005 and 0.014 at batch 512, which did much better). LARS was tried with
-three settings, all far below LAMB, and left out. For these figures the trials ran two at a time with one thread each.
+three settings, all far below LAMB, and left out. The figures are from one `make convergence` in a fresh clone.
 
 `make convergence` trains all of it, draws the picture and writes this page; `docs/results/convergence.json` holds the
 numbers. On two cores that takes about an hour. Stopped, it goes on where it was.
