@@ -70,6 +70,17 @@ def test_the_layouts_rule_to_the_letter(tmp_path: Path) -> None:
         assert picture.width > 1000
 
 
+def test_several_targets_side_by_side(tmp_path: Path) -> None:
+    for size in (8, 16):
+        write_study(tmp_path, size, {0: ["0,0.9,0.9", f"{400 // size},0.1,0.3", f"{800 // size},0.1,0.1"]})
+    targets = ("--target", "val/classification_error<0.5", "--target", "val/classification_error<0.2")
+    ended = analyze(tmp_path, *targets, "--json", "--out", tmp_path / "out")
+    assert ended.exit_code == 0, ended.output
+    workloads = json.loads(ended.output)["workloads"]
+    assert [[row["steps"] for row in one["steps_to_target"]] for one in workloads] == [[50, 25], [100, 50]]
+    assert (tmp_path / "out" / "steps_together.png").exists()
+
+
 def test_what_is_damaged_is_left_out_and_named(tmp_path: Path) -> None:
     good = ["0,0.9,0.9", "10,0.1,0.02"]
     folder = write_study(tmp_path, 64, dict.fromkeys(range(6), good))

@@ -190,7 +190,7 @@ def study(
     if exit_code is ExitCode.STOPPED:
         print("stopped; the same command continues the study", file=sys.stderr)
     if exit_code is ExitCode.COMPLETE:
-        analyze(out, None, target, None, None, None, as_json)
+        analyze(out, None, None if target is None else [target], None, None, None, as_json)
     raise typer.Exit(exit_code)
 
 
@@ -199,7 +199,7 @@ def analyze(
     folder: Annotated[Path | None, typer.Argument(help="folder of studies, ours or in the public layout")] = None,
     steps: Annotated[Path | None, typer.Option(help="a steps.csv from anywhere instead of a folder")] = None,
     target: Annotated[
-        str | None, typer.Option(help="e.g. val/classification_error<0.12; by default the study's")
+        list[str] | None, typer.Option(help="e.g. val/classification_error<0.12; by default the study's; several: each")
     ] = None,
     step_budget: Annotated[int | None, typer.Option(min=1, help="also the best metric within so many steps")] = None,
     epoch_budget: Annotated[float | None, typer.Option(help="also the best metric within so many epochs")] = None,
@@ -216,7 +216,7 @@ def analyze(
     if epoch_budget is not None and not epoch_budget > 0:
         raise UserError(f"--epoch-budget {epoch_budget:g} should be more than nothing")
     out = out or (Path("runs/analyze") if folder is None else folder / "_scalewise" / "analysis")
-    analysis = analyze_as_asked(AnalyzeRequest(folder, steps, target, step_budget, epoch_budget, out))
+    analysis = analyze_as_asked(AnalyzeRequest(folder, steps, target or [], step_budget, epoch_budget, out))
     if as_json:
         print(json.dumps(analysis.content(), indent=2))
         return

@@ -26,7 +26,8 @@ class AnalyzeRequest:
 
     folder: Path | None
     steps_file: Path | None
-    target: str | None
+    targets: Sequence[str]
+    """None: the study's own."""
     step_budget: int | None
     epoch_budget: float | None
     out: Path
@@ -36,7 +37,8 @@ def analyze(request: AnalyzeRequest) -> Analysis:
     """Analyse, draw and write what was found."""
     skipped: list[Skipped] = []
     if request.steps_file is not None:
-        workloads = [Workload(make_curve(request.steps_file.stem, request.target, read_steps(request.steps_file)))]
+        target = next(iter(request.targets), None)
+        workloads = [Workload(make_curve(request.steps_file.stem, target, read_steps(request.steps_file)))]
     else:
         workloads = _from_folder(request, skipped)
     analysis = Analysis(workloads, skipped, draw_all(request.out, workloads))
@@ -46,14 +48,17 @@ def analyze(request: AnalyzeRequest) -> Analysis:
 
 def _from_folder(request: AnalyzeRequest, skipped: list[Skipped]) -> list[Workload]:
     assert request.folder is not None
-    target = None if request.target is None else Target.parse(request.target)
-    found: dict[tuple[str, str, str], list[_Analysed]] = {}
+    asked = [Target.parse(text) for text in request.targets]
+    found: dict[tuple[str, str], list[_Analysed]] = {}
     for study in read_archive(request.folder, None, skipped):
-        found.setdefault(study.workload, []).append(_analyse(study, target, request))
+        for target in asked or [_own_target(study)]:
+            found.setdefault(("/".join(study.workload), str(target)), []).append(_analyse(study, target, request))
     if not found:
         count = f"; {len(skipped)} could not be read" if skipped else ""
         raise DataError(f"there is no study below {request.folder}{count}")
-    return [_workload("/".join(names), studies) for names, studies in found.items()]
+    return [
+        _workload(f"{name}, {target}" if len(asked) > 1 else name, studies) for (name, target), studies in found.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,7 @@ def _workload(name: str, studies: Sequence[_Analysed]) -> Workload:
     return Workload(curve, budgets, {study.row.batch_size: study.scatter for study in studies if study.scatter})
 
 
-def _analyse(study: Study, target: Target | None, request: AnalyzeRequest) -> _Analysed:
-    target = target or _own_target(study)
+def _analyse(study: Study, target: Target, request: AnalyzeRequest) -> _Analysed:
     _check_metric(study, target)
     reached = _first_steps(study, target)
     complete = [trial for trial in study.trials if trial.status == COMPLETE]

@@ -1,5 +1,6 @@
 """The pictures of an analysis."""
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -24,7 +25,7 @@ def draw_all(out: Path, workloads: Sequence[Workload]) -> list[Path]:
     """Draw whatever there is something to draw for; return the files."""
     pictures = []
     for workload in workloads:
-        folder = out / workload.curve.name if len(workloads) > 1 else out
+        folder = out / re.sub(r"[^\w./-]+", "_", workload.curve.name) if len(workloads) > 1 else out
         for name, draw in _PICTURES.items():
             figure = draw(workload)
             if figure is not None:
