@@ -139,7 +139,8 @@ def test_what_is_kept_does_not_depend_on_when_a_trial_was_stopped() -> None:
 @pytest.mark.parametrize("workload", ["digits/fc_16", f"{ROOT / 'examples' / 'spirals.py'}:Spirals"])
 def test_racing_gives_the_same_answer(workload: str, tmp_path: Path) -> None:
     target = "val/classification_error<0.1" if workload.startswith("digits") else "val/classification_error<0.3"
-    asked = {"workload": workload, "target": target, "max_epochs": 24.0, "trials": 8}
+    settings = ("evaluate.every_examples=700",)
+    asked = {"workload": workload, "target": target, "max_epochs": 20.0, "trials": 6, "overrides": settings}
     for seed in (0, 1):
         raced = complete(request(tmp_path / f"raced{seed}", seed=seed, **asked))
         whole = complete(request(tmp_path / f"whole{seed}", seed=seed, racing=False, **asked))
