@@ -44,7 +44,7 @@ convergence: $(VENV)/.installed-dev data  ## which recipes bring the accuracy ba
 	$(BIN)/scalewise compare cifar_10/plain_cnn --out runs/convergence --epochs 12 --seeds 3 \
 	  --baseline-batch 512 --global-batch 4096 --learning-rate 0.02 --set recipe.microbatch=512 \
 	  --recipes naive,naive$(NORMALISED),linear+warmup,linear+warmup$(NORMALISED),\
-	square_root+warmup,square_root+warmup$(NORMALISED),lamb,lamb$(NORMALISED)
+	linear+warmup+clipping,lamb,lamb$(NORMALISED)
 	$(BIN)/python docs/make_convergence.py runs/convergence
 
 pictures: $(VENV)/.installed-dev data  ## the pictures in the docs

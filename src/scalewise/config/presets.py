@@ -12,6 +12,7 @@ _PIECES: Mapping[str, Mapping[str, Any]] = {
     "ghost": {"ghost_batch": 32},
     "averaging": {"average_half_life": "1 epochs"},
     "adasum": {"combine": "adasum"},
+    "clipping": {"clip_norm": 1.0},
 }
 
 # The shape of each is as published; a learning rate belongs to its reference batch, and wants tuning on other data.
