@@ -27,9 +27,9 @@ workers of 512 examples. Batch normalisation sees 512 examples, as it would on e
 
 * Nothing changed (`naive`), the accuracy collapses: the same rate takes an eighth of the steps.
 * Batch normalisation alone, with the rate of the small batch, brings most of it back.
-* The rate times eight, with a warmup, is more than the network without normalisation can take: it learns little, unless
-  gradients are clipped, and then it brings a good part of the accuracy back. With normalisation it comes back at its best
-  to within two points of the baseline; where it ends moves from seed to seed.
+* The rate times eight, with a warmup, is more than the network without normalisation can take: it learns little. With
+  gradients clipped it brings a good part of the accuracy back. With normalisation it comes back at its best to within
+  two points of the baseline; where it ends moves from seed to seed.
 * LAMB brings much of the accuracy back without normalisation. With it, it ends above the baseline.
 
 """
@@ -40,8 +40,9 @@ figures. They need not be equal: what counts is what collapses and what brings i
 
 Rates were chosen on the validation accuracy of seed 0, which is also in the table: the baseline's out of two (0.02 and
 0.05, which did as well), LAMB's out of two (0.005 and 0.014 at batch 512, which did much better). LARS was tried with
-three settings, all far below LAMB, and left out. Scaling by the root of the batch, tried with two warmups, did no better
-than clipping. The length at which gradients are clipped is the first that was tried. The figures are from one `make convergence` in a fresh clone.
+three settings, all far below LAMB, and left out. Scaling by the root of the batch, with two warmups on seed 0, did
+less well than clipping, whose length is the first that was tried. The figures are from `make convergence` in a fresh
+clone, where the clipped trials were added last.
 
 `make convergence` trains all of it, draws the picture and writes this page; `docs/results/convergence.json` holds the
 numbers. On two cores that takes about an hour. Stopped, it goes on where it was.
