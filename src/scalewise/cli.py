@@ -243,14 +243,14 @@ def noise(
 ) -> None:
     """Train briefly and predict, from the gradient noise scale, which batch sizes pay."""
     from scalewise.analysis.noise import NoiseRequest, measure_noise
-    from scalewise.analysis.table import noise_table, prediction_table
+    from scalewise.analysis.noise_table import noise_table, prediction_table
 
     report = measure_noise(NoiseRequest(workload, steps, workers, set_ or [], out))
     if report.windows and as_json:
         print(json.dumps(report.content(), indent=2))
     elif report.windows:
         _print(noise_table(report))
-        _print(prediction_table(report, [2**power for power in range(3, 15)]))
+        _print(prediction_table(report))
         print("the noise scale is a cheap guess at the critical batch size, and often wrong: measure it with a study")
     raise typer.Exit(report.exit_code)
 

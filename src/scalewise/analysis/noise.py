@@ -12,6 +12,8 @@ from scalewise.loop.noise import NoiseScale
 from scalewise.record.folder import RunFolder
 from scalewise.train import TrainRequest, train
 
+PREDICTED_BATCH_SIZES = [2**power for power in range(3, 15)]
+
 _WINDOWS = 4
 """In how many parts of the training the noise scale is told: it grows as the loss falls."""
 
@@ -50,8 +52,9 @@ class NoiseReport:
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
         windows = [{"until_step": window.until_step, **asdict(window.noise_scale)} for window in self.windows]
-        sizes = [2**power for power in range(3, 15)]
-        predicted = [{"batch_size": size, "steps_over_s_min": self.predicted_steps(size)} for size in sizes]
+        predicted = [
+            {"batch_size": size, "steps_over_s_min": self.predicted_steps(size)} for size in PREDICTED_BATCH_SIZES
+        ]
         return {"noise_scale": windows[-1], "windows": windows, "predicted": predicted}
 
 

@@ -10,6 +10,16 @@ from scalewise.analysis.critical import CurvePoint
 CONFIDENCE = 0.9
 """Of the interval of a batch size's steps."""
 
+DECIDING_TRIALS = math.ceil(-math.log((1 - CONFIDENCE) / 2))
+"""How many of the best trials decide the interval: three.
+
+Draw n trials out of n, with repetition, again and again: the fewest steps of a draw are those of the best trial that is
+in it. None of the best k is in a draw with probability (1 - k/n)^n, which is at most e^-k. So the upper end of the
+interval is the k-th best for the first k where e^-k is at most half of what the interval leaves out, and no simulation
+is needed. The lower end is the best itself, which two draws in three have. The number must not depend on n: racing does
+not find out how many of the others would have diverged.
+"""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -54,38 +64,23 @@ def steps_to_target(batch_size: int, outcomes: Sequence[Outcome], infeasible: in
 
     >>> found = steps_to_target(64, [Outcome(0, None, 900), Outcome(1, 500, 900), Outcome(2, 400, 900)])
     >>> found.steps, found.trial_id, found.low, found.high
-    (400, 2, 400, 500)
+    (400, 2, 400, None)
     """
     reached = sorted((outcome.steps, outcome.trial_id) for outcome in outcomes if outcome.steps is not None)
     best = next((outcome for outcome in outcomes if reached and outcome.trial_id == reached[0][1]), None)
-    deepest = deciding_trials(len(outcomes))
+    deciding = min(DECIDING_TRIALS, len(outcomes))
     return StepsToTarget(
         batch_size,
         steps=reached[0][0] if reached else None,
         trial_id=reached[0][1] if reached else None,
         low=reached[0][0] if reached else None,
-        high=reached[deepest - 1][0] if 0 < deepest <= len(reached) else None,
+        high=reached[deciding - 1][0] if 0 < deciding <= len(reached) else None,
         trials=len(outcomes) + infeasible,
         reached=len(reached),
         infeasible=infeasible,
         tried_steps=max((outcome.last_step for outcome in outcomes), default=0),
         parameters=best.parameters if best is not None else {},
     )
-
-
-def deciding_trials(trials: int, confidence: float = CONFIDENCE) -> int:
-    """Return how many of the best trials decide the interval of the fewest steps.
-
-    Draw n trials out of n, with repetition, again and again: the fewest steps of a draw are those of the best trial
-    that is in it. None of the best k is in a draw with probability (1 - k/n)^n. So the upper end of the interval is the
-    k-th best for the first k where that is at most half of what the interval leaves out, and no simulation is needed.
-    The lower end is the best itself, which two draws in three have.
-
-    >>> deciding_trials(40), deciding_trials(1000), deciding_trials(1)
-    (3, 3, 1)
-    """
-    left_out = (1 - confidence) / 2
-    return next((k for k in range(1, trials + 1) if (1 - k / trials) ** trials <= left_out), 0)
 
 
 def first_steps(measured: Iterable[tuple[float, float]], below: bool, value: float) -> float | None:

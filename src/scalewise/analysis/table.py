@@ -1,12 +1,9 @@
 """The table of an analysis, for a terminal."""
 
-from collections.abc import Iterable
-
 from rich.table import Table
 
 from scalewise.analysis.curve import Curve
 from scalewise.analysis.findings import BudgetBest
-from scalewise.analysis.noise import NoiseReport
 from scalewise.analysis.outcomes import StepsToTarget, effective_learning_rate
 
 
@@ -49,29 +46,4 @@ def budget_table(budgets: list[BudgetBest]) -> Table:
     for best in budgets:
         value = "none measured" if best.value is None else f"{best.value:.4g}"
         table.add_row(f"{best.batch_size:,}", best.budget, value, "" if best.trial_id is None else str(best.trial_id))
-    return table
-
-
-def noise_table(report: NoiseReport) -> Table:
-    """Return the noise scale in each part of the training."""
-    table = Table(title="gradient noise scale", title_justify="left")
-    for name in ("until step", "noise scale", "95 % interval", "steps it rests on"):
-        table.add_column(name, justify="right")
-    for window in report.windows:
-        found = window.noise_scale
-        value, low, high = ("?" if end is None else f"{end:,.3g}" for end in (found.value, found.low, found.high))
-        table.add_row(f"{window.until_step:,}", value, f"{low} to {high}", f"{found.steps:,}")
-    return table
-
-
-def prediction_table(report: NoiseReport, batch_sizes: Iterable[int]) -> Table:
-    """Return the steps that the last noise scale predicts for some batch sizes."""
-    table = Table(title="predicted, not measured", title_justify="left")
-    for name in ("batch size", "steps, over the fewest", "examples, over the fewest"):
-        table.add_column(name, justify="right")
-    scale = report.windows[-1].noise_scale.value
-    for size in batch_sizes if scale else ():
-        steps = report.predicted_steps(size)
-        assert steps is not None and scale is not None
-        table.add_row(f"{size:,}", f"{steps:,.3g}", f"{steps * size / scale:,.3g}")
     return table

@@ -9,7 +9,7 @@ import io
 import math
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,9 +27,11 @@ from scalewise.record.study_folder import OWN
 from scalewise.run import run
 from scalewise.study.plan import BatchPlan
 from scalewise.study.race import Progress, Task, bound, may_decide, tasks
-from scalewise.study.trials import Trials, best_parameters
+from scalewise.study.trials import Trials
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
+
+Point = Mapping[str, float | int]
 
 _POLL_SECONDS = 0.2
 _BOUND_SECONDS = 0.5
@@ -80,23 +82,22 @@ class Job:
             choices += [(trials, task) for task in open_tasks]
         if settled:
             return None
-        return sorted(choices, key=lambda choice: self._urgency(*choice))
-
-    def _urgency(self, trials: Trials, task: Task) -> tuple[float, float, int]:
-        """Put short ways first, and of equals the one that is nearest to what was best at batch sizes nearby."""
-        hints = [
-            parameters
-            for other in self._trials
-            if (parameters := best_parameters(other.plan, other.progress())) is not None
-        ]
-        if not hints:
-            return task.until / trials.plan.course.max_steps, 0.0, task.trial_id
-        own = trials.plan.parameters(task.trial_id)
-        distance = min(_distance(own, hint) for hint in hints)
-        return task.until / trials.plan.course.max_steps, distance, task.trial_id
+        hints = {
+            trials.plan.batch_size: best for trials in self._trials if (best := trials.best_parameters()) is not None
+        }
+        return sorted(choices, key=lambda choice: _urgency(choice[0], choice[1], hints))
 
 
-def _distance(one: dict[str, float | int], other: dict[str, float | int]) -> float:
+def _urgency(trials: Trials, task: Task, hints: Mapping[int, Point]) -> tuple[float, float, int]:
+    """Put short ways first, and of equals the one that is nearest to what was best at the nearest batch size."""
+    share = task.until / trials.plan.course.max_steps
+    if not hints:
+        return share, 0.0, task.trial_id
+    nearest = min(hints, key=lambda size: abs(math.log(size / trials.plan.batch_size)))
+    return share, _distance(trials.parameters(task.trial_id), hints[nearest]), task.trial_id
+
+
+def _distance(one: Point, other: Point) -> float:
     """Return how far apart two settings are, in factors."""
     shared = [(one[name], other[name]) for name in one if name in other]
     return math.hypot(*(math.log(a / b) for a, b in shared if a > 0 and b > 0))

@@ -10,10 +10,8 @@ the very end: if one of them diverges, the others go on where they were stopped.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scalewise.analysis.outcomes import deciding_trials
+from scalewise.analysis.outcomes import DECIDING_TRIALS
 
-_DECIDING = deciding_trials(1000)
-"""How many of the best trials decide the answer and its interval, however many trials there are."""
 _ROUNDS = 6
 """The first round is a 32nd of the longest training."""
 
@@ -84,11 +82,12 @@ class Task:
 
 def bound(trials: Sequence[Progress]) -> Place | None:
     """Return who is the last of those that decide, once there are enough of them."""
-    places = _arrived(trials)
-    return places[_DECIDING - 1] if len(places) >= _DECIDING else None
+    places = arrived(trials)
+    return places[DECIDING_TRIALS - 1] if len(places) >= DECIDING_TRIALS else None
 
 
-def _arrived(trials: Sequence[Progress]) -> list[Place]:
+def arrived(trials: Sequence[Progress]) -> list[Place]:
+    """Return who has reached the target, the first ones first."""
     return sorted(
         (trial.reached, trial.trial_id) for trial in trials if trial.reached is not None and trial.diverged is None
     )
@@ -108,7 +107,7 @@ def tasks(trials: Sequence[Progress], course: Course, racing: bool) -> list[Task
         trial for trial in trials if not trial.ended and trial.reached is None and may_decide(trial, limit, course)
     ]
     if not going:
-        best = {trial_id for _, trial_id in _arrived(trials)[:_DECIDING]}
+        best = {trial_id for _, trial_id in arrived(trials)[:DECIDING_TRIALS]}
         return [
             Task(trial.trial_id, course.max_steps, verifies=True)
             for trial in trials

@@ -17,7 +17,7 @@ from scalewise.cluster.world import World
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.study.job import Job
 from scalewise.study.plan import BatchPlan, StudyRequest, plan_study
-from scalewise.study.trials import Trials, best_parameters
+from scalewise.study.trials import Trials
 from scalewise.study.view import StudyView
 from scalewise.workloads.door import find_workload
 
@@ -47,7 +47,7 @@ def study(request: StudyRequest, widen: bool) -> ExitCode:
 
 
 def _best(plan: BatchPlan) -> dict[str, float | int] | None:
-    return best_parameters(plan, Trials(plan).progress())
+    return Trials(plan).best_parameters()
 
 
 def _at_the_edge(plan: BatchPlan) -> str | None:

@@ -4,7 +4,6 @@ import contextlib
 import json
 import math
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from scalewise.config import Target
 from scalewise.record.atomic import told, write_atomically
 from scalewise.record.folder import RunFolder
 from scalewise.record.measurements import Measurements
+from scalewise.record.recorder import Status
 from scalewise.study.plan import BatchPlan
-from scalewise.study.race import Progress, bound, kept_until
+from scalewise.study.race import Progress, arrived, bound, kept_until
 
 Rows = list[tuple[int, dict[str, float]]]
-_COMPLETE, _INFEASIBLE = "COMPLETE", "INFEASIBLE"
 
 
 @dataclass
@@ -28,6 +27,19 @@ class Trials:
     plan: BatchPlan
     _seen: dict[Path, tuple[tuple[int, ...], Progress]] = field(default_factory=dict)
     """What was read before, with the times of the files that it was read from."""
+
+    _points: dict[int, dict[str, float | int]] = field(default_factory=dict)
+
+    def parameters(self, trial_id: int) -> dict[str, float | int]:
+        """Return what a trial tries."""
+        if trial_id not in self._points:
+            self._points[trial_id] = self.plan.parameters(trial_id)
+        return self._points[trial_id]
+
+    def best_parameters(self) -> dict[str, float | int] | None:
+        """Return the settings of the trial that arrived first so far."""
+        places = arrived(self.progress())
+        return self.parameters(places[0][1]) if places else None
 
     def progress(self) -> list[Progress]:
         """Return how far each trial has got."""
@@ -100,9 +112,9 @@ class Trials:
             steps, why = self.plan.course.max_steps, "steps"
         return {
             "trial_id": trial.trial_id,
-            "status": _INFEASIBLE if diverged else _COMPLETE,
+            "status": Status.INFEASIBLE if diverged else Status.COMPLETE,
             "steps": steps,
-            "parameters": self.plan.parameters(trial.trial_id),
+            "parameters": self.parameters(trial.trial_id),
             "stopped_by": why,
         }
 
@@ -117,14 +129,6 @@ def read_progress(trial_id: int, folder: RunFolder, target: Target, max_steps: i
         trial_id,
         measured=rows[-1][0] if rows else None,
         reached=None if reached is None else int(reached),
-        diverged=int(metadata.get("steps", 0)) if metadata.get("status") == _INFEASIBLE else None,
-        finished=metadata.get("status") == _COMPLETE and bool(rows) and rows[-1][0] >= max_steps,
+        diverged=int(metadata.get("steps", 0)) if metadata.get("status") == Status.INFEASIBLE else None,
+        finished=metadata.get("status") == Status.COMPLETE and bool(rows) and rows[-1][0] >= max_steps,
     )
-
-
-def best_parameters(plan: BatchPlan, trials: Sequence[Progress]) -> dict[str, float | int] | None:
-    """Return the settings of the trial that arrived first so far."""
-    arrived = [
-        (trial.reached, trial.trial_id) for trial in trials if trial.reached is not None and trial.diverged is None
-    ]
-    return plan.parameters(min(arrived)[1]) if arrived else None

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 
 from scalewise.study.plan import BatchPlan
-from scalewise.study.race import Progress, bound, may_decide
+from scalewise.study.race import Progress, arrived, bound, may_decide
 from scalewise.study.trials import Trials
 
 _LINE_SECONDS = 20.0
@@ -39,7 +39,7 @@ def standing(plan: BatchPlan, trials: Sequence[Progress]) -> Standing:
     done = [
         trial for trial in trials if trial.ended or trial in raced_out or (plan.racing and trial.reached is not None)
     ]
-    arrived = [trial.reached for trial in trials if trial.reached is not None and trial.diverged is None]
+    places = arrived(trials)
     end = plan.course.max_steps if limit is None else limit[0]
     left = sum(max(0, end - (trial.measured or 0)) for trial in trials if trial not in done)
     return Standing(
@@ -48,7 +48,7 @@ def standing(plan: BatchPlan, trials: Sequence[Progress]) -> Standing:
         len(done),
         sum(trial.diverged is not None for trial in trials),
         len(raced_out),
-        min(arrived, default=None),
+        places[0][0] if places else None,
         plan.batch_size * sum(trial.measured or 0 for trial in trials),
         plan.batch_size * left,
     )
