@@ -27,6 +27,7 @@ ROOMS = [
     "compare",
     "analysis",
     "study",
+    "plan",
     "cli",
     "__main__",
 ]

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from scalewise.record.atomic import write_result
 
@@ -13,12 +15,32 @@ from scalewise.record.atomic import write_result
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A")
 BASELINE_COLOUR = "#444444"
 _LINE_HEIGHT = 0.055
+_ROOM = 1.4
+_HALF_A_DECADE, _MANY_DECADES = 5.0, 1e4
 
 
 def plain_axes(axes: Axes) -> None:
     """Leave only what carries information: two spines and a pale grid."""
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def log_axis(axis: XAxis | YAxis, values: Sequence[float], powers_of_two: bool = False) -> None:
+    """Make an axis logarithmic, with room around its values and ticks in plain figures."""
+    axes, name = axis.axes, "x" if isinstance(axis, XAxis) else "y"
+    axes.set(**{f"{name}scale": "log"})
+    low, high = min(values), max(values)
+    axes.set(**{f"{name}lim": (low / _ROOM, high * _ROOM)})
+    axis.set_major_locator(LogLocator(base=2) if powers_of_two else LogLocator(subs=_subdivisions(high / low)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+
+
+def _subdivisions(ratio: float) -> Sequence[float]:
+    """Return which multiples of a power of ten are ticks: the more, the fewer decades there are."""
+    if ratio < _HALF_A_DECADE:
+        return range(1, 10)
+    return (1, 2, 5) if ratio < _MANY_DECADES else (1,)
 
 
 def label_line_ends(axes: Axes, ends: Sequence[tuple[float | None, str, str]]) -> None:

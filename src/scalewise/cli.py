@@ -190,7 +190,7 @@ def study(
     if exit_code is ExitCode.STOPPED:
         print("stopped; the same command continues the study", file=sys.stderr)
     if exit_code is ExitCode.COMPLETE:
-        analyze(out, None, None if target is None else [target], None, None, None, as_json)
+        analyze(out, target=None if target is None else [target], as_json=as_json)
     raise typer.Exit(exit_code)
 
 
@@ -198,6 +198,11 @@ def study(
 def analyze(
     folder: Annotated[Path | None, typer.Argument(help="folder of studies, ours or in the public layout")] = None,
     steps: Annotated[Path | None, typer.Option(help="a steps.csv from anywhere instead of a folder")] = None,
+    throughput: Annotated[Path | None, typer.Option(help="a throughput.csv: what other workers would do")] = None,
+    predict: Annotated[str | None, typer.Option(help="with --throughput: numbers of workers, by commas")] = None,
+    up_to: Annotated[
+        int | None, typer.Option(min=1, help="with --throughput: keep more workers than this to test predictions")
+    ] = None,
     target: Annotated[
         list[str] | None, typer.Option(help="e.g. val/classification_error<0.12; by default the study's; several: each")
     ] = None,
@@ -206,17 +211,20 @@ def analyze(
     out: Annotated[Path | None, typer.Option(help="folder of pictures and analysis.json")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
 ) -> None:
-    """Find steps to target against batch size, and the critical batch size."""
-    from scalewise.analysis.analyze import AnalyzeRequest
+    """Find steps to target against batch size, and the critical batch size; or what more workers would do."""
+    if throughput is not None:
+        _analyze_throughput(throughput, predict, up_to, as_json)
+        return
+    from scalewise.analysis.analyze import AnalyzeRequest, Budgets
     from scalewise.analysis.analyze import analyze as analyze_as_asked
     from scalewise.analysis.table import budget_table, curve_table
 
     if (folder is None) == (steps is None):
-        raise UserError("analyze needs either a folder of studies or --steps with a steps.csv")
+        raise UserError("analyze needs either a folder of studies, or --steps or --throughput with a file")
     if epoch_budget is not None and not epoch_budget > 0:
         raise UserError(f"--epoch-budget {epoch_budget:g} should be more than nothing")
     out = out or (Path("runs/analyze") if folder is None else folder / "_scalewise" / "analysis")
-    analysis = analyze_as_asked(AnalyzeRequest(folder, steps, target or [], step_budget, epoch_budget, out))
+    analysis = analyze_as_asked(AnalyzeRequest(folder, steps, target or [], Budgets(step_budget, epoch_budget), out))
     if as_json:
         print(json.dumps(analysis.content(), indent=2))
         return
@@ -230,6 +238,56 @@ def analyze(
         more = ", ..." if len(analysis.skipped) > 3 else ""
         print(f"{len(analysis.skipped)} could not be read and were left out: {named}{more}")
     print(f"pictures and results in {out}")
+
+
+def _analyze_throughput(file: Path, predict: str | None, up_to: int | None, as_json: bool) -> None:
+    from scalewise.analysis.speed_report import report_speed
+    from scalewise.analysis.table import speed_table
+    from scalewise.bench.points import whole_numbers
+
+    report = report_speed(file, whole_numbers("--predict", predict) if predict else [], up_to)
+    if as_json:
+        print(json.dumps(report.content(), indent=2))
+        return
+    _print(speed_table(report))
+    for sentence in report.sentences():
+        print(sentence)
+
+
+@app.command()
+def plan(
+    clusters: Annotated[Path, typer.Option(help="YAML file of clusters: names, sizes, prices")],
+    study_: Annotated[Path | None, typer.Option("--study", help="folder of a study: the steps")] = None,
+    steps: Annotated[Path | None, typer.Option(help="a steps.csv from anywhere instead of a study")] = None,
+    bench_: Annotated[Path | None, typer.Option("--bench", help="folder of a bench: the seconds")] = None,
+    throughput: Annotated[Path | None, typer.Option(help="a throughput.csv from anywhere instead of a bench")] = None,
+    target: Annotated[str | None, typer.Option(help="by default the study's own")] = None,
+    deadline: Annotated[float | None, typer.Option(help="hours that it may take")] = None,
+    budget: Annotated[float | None, typer.Option(help="money that it may cost")] = None,
+    reliability: Annotated[float, typer.Option(help="share of the runs that must arrive, e.g. 1.0")] = 0.0,
+    only: Annotated[str | None, typer.Option(help="names of clusters, by commas")] = None,
+    out: Annotated[Path, typer.Option(help="folder of the plan")] = Path("runs/plan"),
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+) -> None:
+    """Find the fastest and the cheapest cluster, and everything worth having between."""
+    from scalewise.plan.plan import PlanRequest
+    from scalewise.plan.plan import plan as plan_as_asked
+
+    names = [name.strip() for name in only.split(",")] if only else []
+    planned = plan_as_asked(
+        PlanRequest(study_, steps, bench_, throughput, clusters, deadline, budget, reliability, names, target, out)
+    )
+    if as_json:
+        print(json.dumps(planned.content(), indent=2))
+        return
+    from scalewise.plan.table import plan_table
+
+    _print(plan_table(planned))
+    for sentence in [*planned.content()["says"], *planned.left_out]:
+        print(sentence)
+    for one in planned.recommended:
+        print(f"{one.name.replace('_', ' ')}: {one.command}")
+    print(f"pictures and recipes in {out}")
 
 
 @app.command()

@@ -14,10 +14,21 @@ from scalewise.analysis.findings import Analysis, BudgetBest, Workload
 from scalewise.analysis.goals import published_goal
 from scalewise.analysis.outcomes import Outcome, StepsToTarget, steps_to_target
 from scalewise.analysis.scatter import ScatterPoint, scatter_point
-from scalewise.analysis.steps_file import read_steps
+from scalewise.analysis.steps_file import read_steps, steps_of_batches
 from scalewise.config import Target
 from scalewise.errors import ConfigError, DataError, nearest
 from scalewise.record.atomic import write_result
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """How far trials may go when the best metric is asked for; None: not asked."""
+
+    steps: int | None = None
+    epochs: float | None = None
+
+
+NO_BUDGETS = Budgets()
 
 
 @dataclass(frozen=True)
@@ -28,8 +39,7 @@ class AnalyzeRequest:
     steps_file: Path | None
     targets: Sequence[str]
     """None: the study's own."""
-    step_budget: int | None
-    epoch_budget: float | None
+    budgets: Budgets
     out: Path
 
 
@@ -37,25 +47,28 @@ def analyze(request: AnalyzeRequest) -> Analysis:
     """Analyse, draw and write what was found."""
     skipped: list[Skipped] = []
     if request.steps_file is not None:
-        target = next(iter(request.targets), None)
-        workloads = [Workload(make_curve(request.steps_file.stem, target, read_steps(request.steps_file)))]
+        rows = steps_of_batches(read_steps(request.steps_file))
+        workloads = [Workload(make_curve(request.steps_file.stem, next(iter(request.targets), None), rows))]
     else:
-        workloads = _from_folder(request, skipped)
+        assert request.folder is not None
+        workloads = workloads_in(request.folder, request.targets, skipped, request.budgets)
     analysis = Analysis(workloads, skipped, draw_all(request.out, workloads))
     write_result(request.out / "analysis.json", json.dumps(analysis.content(), indent=2).encode() + b"\n")
     return analysis
 
 
-def _from_folder(request: AnalyzeRequest, skipped: list[Skipped]) -> list[Workload]:
-    assert request.folder is not None
-    asked = [Target.parse(text) for text in request.targets]
+def workloads_in(
+    folder: Path, targets: Sequence[str], skipped: list[Skipped], budgets: Budgets = NO_BUDGETS
+) -> list[Workload]:
+    """Find out what every workload in a folder shows, for its own target or for each of those asked."""
+    asked = [Target.parse(text) for text in targets]
     found: dict[tuple[str, str], list[_Analysed]] = {}
-    for study in read_archive(request.folder, None, skipped):
+    for study in read_archive(folder, None, skipped):
         for target in asked or [_own_target(study)]:
-            found.setdefault(("/".join(study.workload), str(target)), []).append(_analyse(study, target, request))
+            found.setdefault(("/".join(study.workload), str(target)), []).append(_analyse(study, target, budgets))
     if not found:
         count = f"; {len(skipped)} could not be read" if skipped else ""
-        raise DataError(f"there is no study below {request.folder}{count}")
+        raise DataError(f"there is no study below {folder}{count}")
     return [
         _workload(f"{name}, {target}" if len(asked) > 1 else name, studies) for (name, target), studies in found.items()
     ]
@@ -77,7 +90,7 @@ def _workload(name: str, studies: Sequence[_Analysed]) -> Workload:
     return Workload(curve, budgets, {study.row.batch_size: study.scatter for study in studies if study.scatter})
 
 
-def _analyse(study: Study, target: Target, request: AnalyzeRequest) -> _Analysed:
+def _analyse(study: Study, target: Target, budgets: Budgets) -> _Analysed:
     _check_metric(study, target)
     reached = _first_steps(study, target)
     complete = [trial for trial in study.trials if trial.status == COMPLETE]
@@ -88,7 +101,7 @@ def _analyse(study: Study, target: Target, request: AnalyzeRequest) -> _Analysed
     row = steps_to_target(study.batch_size, outcomes, infeasible)
     points = [scatter_point(trial, trial.trial_id in reached, trial.trial_id == row.trial_id) for trial in study.trials]
     scatter = [point for point in points if point is not None]
-    return _Analysed(target, row, list(_budgets(study, target, request)), scatter)
+    return _Analysed(target, row, _best_within_budgets(study, target, budgets), scatter)
 
 
 def _own_target(study: Study) -> Target:
@@ -115,16 +128,16 @@ def _first_steps(study: Study, target: Target) -> dict[int, float]:
     return dict(first.iter_rows())
 
 
-def _budgets(study: Study, target: Target, request: AnalyzeRequest) -> list[BudgetBest]:
+def _best_within_budgets(study: Study, target: Target, asked: Budgets) -> list[BudgetBest]:
     """Find the best metric within the budgets that were asked for."""
     budgets = []
-    if request.step_budget is not None:
-        budgets.append((f"{request.step_budget} steps", float(request.step_budget)))
-    if request.epoch_budget is not None:
+    if asked.steps is not None:
+        budgets.append((f"{asked.steps} steps", float(asked.steps)))
+    if asked.epochs is not None:
         examples = study.description.get("train_examples")
         if not isinstance(examples, int):
             raise ConfigError("--epoch-budget needs train_examples in study.json, which public archives do not have")
-        budgets.append((f"{request.epoch_budget:g} epochs", request.epoch_budget * examples / study.batch_size))
+        budgets.append((f"{asked.epochs:g} epochs", asked.epochs * examples / study.batch_size))
     complete = [trial.trial_id for trial in study.trials if trial.status == COMPLETE]
     return [_best_within(study, target, complete, name, steps) for name, steps in budgets]
 

@@ -14,7 +14,7 @@ from scalewise.analysis.curve import Curve, Region
 from scalewise.analysis.findings import Workload
 from scalewise.analysis.outcomes import effective_learning_rate
 from scalewise.analysis.scatter import Fate, ScatterPoint
-from scalewise.charts import BASELINE_COLOUR, COLOURS, label_line_ends, plain_axes, save
+from scalewise.charts import BASELINE_COLOUR, COLOURS, label_line_ends, log_axis, plain_axes, save
 
 _REGION_COLOURS = {Region.PERFECT: "#E8F1F8", Region.DIMINISHING: "#FBF3E2", Region.MAXIMAL: "#F8E7E2"}
 _FATES = {Fate.GOAL: (COLOURS[0], "o"), Fate.NO_GOAL: ("#BBBBBB", "o"), Fate.INFEASIBLE: (COLOURS[1], "x")}
@@ -199,11 +199,9 @@ def _together(curves: Sequence[Curve]) -> Figure | None:
 def _log_axes(axes: Axes, batch_sizes: Sequence[float]) -> None:
     """Make both axes logarithmic, with the batch sizes as powers of two in plain figures."""
     plain_axes(axes)
-    axes.set_xscale("log", base=2)
+    log_axis(axes.xaxis, batch_sizes, powers_of_two=True)
     axes.set_yscale("log")
-    axes.set_xlim(min(batch_sizes) / 1.5, max(batch_sizes) * 1.5)
     axes.set_xlabel("batch size")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())

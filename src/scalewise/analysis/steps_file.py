@@ -1,21 +1,56 @@
-"""The steps file: the steps that trials needed, measured anywhere: `global_batch,steps,reached[,learning_rate]`."""
+"""The steps file: the steps that runs needed, measured anywhere.
 
+`global_batch,steps,reached` and, where known, `learning_rate`, `seed`, `accuracy` and `cluster`. A cluster is named
+only where others' trainings break the law, so that the steps hold for that cluster alone.
+"""
+
+from dataclasses import dataclass
 from pathlib import Path
 
 from scalewise.analysis.outcomes import Outcome, StepsToTarget, steps_to_target
 from scalewise.record.plain_table import Row, read_rows
 
+_REQUIRED = ("global_batch", "steps", "reached")
+_OPTIONAL = ("learning_rate", "seed", "accuracy", "cluster")
 
-def read_steps(file: Path) -> list[StepsToTarget]:
-    """Read a steps file, each of whose rows is a trial."""
+
+@dataclass(frozen=True)
+class StepsRow:
+    """One run."""
+
+    global_batch: int
+    steps: float
+    """To the target, or, where it was not reached, to the end."""
+    reached: bool
+    learning_rate: float | None = None
+    accuracy: float | None = None
+    cluster: str | None = None
+
+
+def read_steps(file: Path) -> list[StepsRow]:
+    """Read a steps file, each of whose rows is a run."""
+    return [_steps_row(row) for row in read_rows(file, _REQUIRED, _OPTIONAL)]
+
+
+def _steps_row(row: Row) -> StepsRow:
+    return StepsRow(
+        global_batch=int(row.positive("global_batch", whole=True)),
+        steps=row.positive("steps"),
+        reached=row.truth("reached"),
+        learning_rate=row.positive_or_none("learning_rate"),
+        accuracy=row.positive_or_none("accuracy"),
+        cluster=row.cells.get("cluster"),
+    )
+
+
+def steps_of_batches(rows: list[StepsRow]) -> list[StepsToTarget]:
+    """Take every row for a trial, and find the fewest steps of each batch size."""
     trials: dict[int, list[Outcome]] = {}
-    for number, row in enumerate(read_rows(file, ("global_batch", "steps", "reached"))):
-        batch_size = int(row.positive("global_batch", whole=True))
-        trials.setdefault(batch_size, []).append(_outcome(number, row))
+    for number, row in enumerate(rows):
+        trials.setdefault(row.global_batch, []).append(_outcome(number, row))
     return [steps_to_target(batch_size, trials[batch_size]) for batch_size in sorted(trials)]
 
 
-def _outcome(number: int, row: Row) -> Outcome:
-    steps, rate = row.positive("steps"), row.positive_or_none("learning_rate")
-    parameters = {} if rate is None else {"learning_rate": rate}
-    return Outcome(number, steps if row.truth("reached") else None, steps, parameters)
+def _outcome(number: int, row: StepsRow) -> Outcome:
+    parameters = {} if row.learning_rate is None else {"learning_rate": row.learning_rate}
+    return Outcome(number, row.steps if row.reached else None, row.steps, parameters)

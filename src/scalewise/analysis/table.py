@@ -5,6 +5,7 @@ from rich.table import Table
 from scalewise.analysis.curve import Curve
 from scalewise.analysis.findings import BudgetBest
 from scalewise.analysis.outcomes import StepsToTarget, effective_learning_rate
+from scalewise.analysis.speed_report import SpeedReport
 
 
 def curve_table(curve: Curve) -> Table:
@@ -36,6 +37,25 @@ def _cells(row: StepsToTarget) -> list[str]:
         str(row.trials),
         str(row.infeasible),
     ]
+
+
+def speed_table(report: SpeedReport) -> Table:
+    """Return the predicted times, beside the measured ones where some were kept from the fit."""
+    table = Table(title="predicted seconds per step", title_justify="left")
+    table.add_column("series")
+    compared = report.errors() is not None
+    names = ["workers", "global batch", "s/step", "90 % interval"]
+    for name in [*names, *(["measured", "error", "error at same speed"] if compared else [])]:
+        table.add_column(name, justify="right")
+    for one in report.predictions:
+        time = one.prediction
+        cells = [f"{one.point.workers:,}", f"{one.point.global_batch:,}", f"{time.step_seconds:.4g}"]
+        cells.append(f"{time.low:.4g} to {time.high:.4g}")
+        if compared and one.measured is not None:
+            errors = (one.error(time.step_seconds), one.error(one.same_speed))
+            cells += [f"{one.measured:.4g}", *(f"{error or 0.0:.1%}" for error in errors)]
+        table.add_row(one.series.name, *cells)
+    return table
 
 
 def budget_table(budgets: list[BudgetBest]) -> Table:

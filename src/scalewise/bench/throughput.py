@@ -11,6 +11,7 @@ from scalewise.record.plain_table import Row, read_rows
 
 _REQUIRED = ("cluster", "workers", "global_batch", "step_seconds")
 _OPTIONAL = ("low", "high", "workers_per_node", "microbatch")
+_DERIVED = "examples_per_second"
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def series(points: Iterable[Throughput], weak: bool) -> list[Series]:
 
 def read_throughput(file: Path) -> list[Throughput]:
     """Read a throughput file; every mistake in it is told with its line."""
-    return [_point(row) for row in read_rows(file, _REQUIRED)]
+    return [_point(row) for row in read_rows(file, _REQUIRED, (*_OPTIONAL, _DERIVED))]
 
 
 def _point(row: Row) -> Throughput:
@@ -90,7 +91,7 @@ def write_throughput(file: Path, points: Sequence[Throughput]) -> None:
     """Write a throughput file, whole or not at all."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*_REQUIRED, *_OPTIONAL, "examples_per_second"])
+    writer.writerow([*_REQUIRED, *_OPTIONAL, _DERIVED])
     for point in points:
         values = [getattr(point, name) for name in (*_REQUIRED, *_OPTIONAL)]
         writer.writerow(["" if value is None else value for value in values] + [round(point.examples_per_second, 3)])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalewise.errors import DataError
+from scalewise.errors import DataError, nearest
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Row:
         return text in ("1", "true", "yes")
 
 
-def read_rows(file: Path, required: Sequence[str]) -> list[Row]:
-    """Read a table that has some columns at least, and at least one row."""
+def read_rows(file: Path, required: Sequence[str], optional: Sequence[str] = ()) -> list[Row]:
+    """Read a table that has some columns, maybe others, no unknown ones, and at least one row."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -48,6 +48,10 @@ def read_rows(file: Path, required: Sequence[str]) -> list[Row]:
     reader = csv.DictReader(io.StringIO(text))
     if missing := [name for name in required if name not in (reader.fieldnames or [])]:
         raise DataError(f"{file} has no column {missing[0]!r}; it needs {', '.join(required)}")
+    known = (*required, *optional)
+    if unknown := [name for name in reader.fieldnames or [] if name not in known]:
+        hint = nearest(unknown[0], known) or f"; it may have {', '.join(known)}"
+        raise DataError(f"{file} has an unknown column {unknown[0]!r}{hint}")
     rows = list(_rows(reader, file))
     if not rows:
         raise DataError(f"{file} has no rows")

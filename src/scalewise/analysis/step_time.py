@@ -1,0 +1,73 @@
+"""How long a step takes: compute, synchronisation inside a node and between nodes, and how far they overlap.
+
+    compute = fixed * passes + per_example * examples per worker
+    synchronisation = latency * log2(workers) + transfer * 2 (workers - 1) / workers, inside a node and between nodes
+    step = (compute^overlap + synchronisation^overlap)^(1 / overlap)
+
+An overlap of 1 adds the two up; with 10 the longer one hides the shorter (Pollux, OSDI 2021). There is one pass through
+the network, or several where a worker's memory cannot hold its examples.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+PARAMETERS = (
+    "fixed_seconds",
+    "seconds_per_example",
+    "latency_inside_node",
+    "transfer_inside_node",
+    "latency_between_nodes",
+    "transfer_between_nodes",
+    "overlap",
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a step is taken: on how many workers of how many nodes, with how many examples each."""
+
+    workers: int
+    nodes: int
+    examples_per_worker: float
+    passes: int = 1
+
+    @classmethod
+    def of(cls, workers: int, global_batch: float, workers_per_node: int | None) -> "Place":
+        """Fill nodes one after the other; where nobody says what a node is, every worker is one.
+
+        >>> Place.of(16, 512, workers_per_node=4)
+        Place(workers=16, nodes=4, examples_per_worker=32.0, passes=1)
+        """
+        nodes = workers if workers_per_node is None else -(-workers // workers_per_node)
+        return cls(workers, nodes, global_batch / workers)
+
+
+def step_seconds(values: Floats, places: Sequence[Place]) -> Floats:
+    """Return the time of a step for every set of parameters (a row each) at every place (a column each).
+
+    >>> values = np.array([[0.1, 0.01, 0.0, 0.0, 0.02, 0.0, 1.0]])
+    >>> step_seconds(values, [Place(1, 1, 10), Place(4, 4, 10)]).round(6).tolist()
+    [[0.2, 0.24]]
+    """
+    fixed, per_example, *costs, overlap = (values[:, [column]] for column in range(len(PARAMETERS)))
+    examples = np.array([place.examples_per_worker for place in places])
+    passes = np.array([place.passes for place in places])
+    compute = fixed * passes + per_example * examples
+    nodes = np.array([place.nodes for place in places], float)
+    inside = np.array([place.workers for place in places]) / nodes
+    latency_inside, transfer_inside, latency_between, transfer_between = costs
+    synchronisation = (
+        latency_inside * np.log2(inside)
+        + transfer_inside * 2 * (inside - 1) / inside
+        + latency_between * np.log2(nodes)
+        + transfer_between * 2 * (nodes - 1) / nodes
+    )
+    longest = np.maximum(compute, synchronisation)  # keeps large powers within range
+    share = (compute / longest) ** overlap + (synchronisation / longest) ** overlap
+    result: Floats = longest * share ** (1 / overlap)
+    return result

@@ -1,0 +1,1 @@
+"""Clusters and prices; steps and seconds multiplied into time and cost."""

@@ -1,0 +1,108 @@
+"""Steps times seconds: what every batch size would take and cost on every cluster."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scalewise.plan.clusters import Cluster
+from scalewise.plan.speeds import Refused, Speeds, StepTime
+from scalewise.plan.statistics import Statistic
+
+_SECONDS_PER_HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One batch size with one learning rate on one cluster."""
+
+    cluster: Cluster
+    statistic: Statistic
+    step_time: StepTime
+
+    @property
+    def hours(self) -> float:
+        """How long it is expected to take, with retries."""
+        return self._hours(self.step_time.seconds)
+
+    def _hours(self, step_seconds: float) -> float:
+        return self.statistic.expected_steps * step_seconds / _SECONDS_PER_HOUR
+
+    @property
+    def cost(self) -> float | None:
+        """What it is expected to cost; None where nobody says what the cluster costs."""
+        price = self.cluster.price_per_hour
+        return None if price is None else self.hours * price
+
+    @property
+    def predicted(self) -> bool:
+        """Whether the steps or their time were not measured."""
+        return self.statistic.predicted or self.step_time.predicted
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        accuracy = {} if self.statistic.accuracy is None else {"accuracy": self.statistic.accuracy}
+        return {
+            "cluster": self.cluster.name,
+            "nodes": self.cluster.nodes,
+            "workers": self.cluster.workers,
+            "global_batch": self.statistic.global_batch,
+            "learning_rate": self.statistic.learning_rate,
+            "steps": self.statistic.steps,
+            "expected_steps": self.statistic.expected_steps,
+            "step_seconds": self.step_time.seconds,
+            "hours": self.hours,
+            "low_hours": self._hours(self.step_time.low),
+            "high_hours": self._hours(self.step_time.high),
+            "cost": self.cost,
+            "reliability": self.statistic.reliability,
+            "runs": self.statistic.runs,
+            "predicted": self.predicted,
+            **accuracy,
+        }
+
+
+def candidates(
+    clusters: Iterable[Cluster], known: Sequence[Statistic], speeds: Speeds, left_out: dict[Cluster, str]
+) -> list[Candidate]:
+    """Combine everything that fits together and whose speed is known; note why a cluster has to be left out."""
+    found = []
+    for cluster in clusters:
+        fitting = [one for one in known if _fits(one, cluster)]
+        times = speeds.step_times(cluster, [one.global_batch for one in fitting])
+        timed = [
+            Candidate(cluster, one, time)
+            for one, time in zip(fitting, times, strict=True)
+            if isinstance(time, StepTime)
+        ]
+        if not timed:
+            refusals = (time.why for time in times if isinstance(time, Refused))
+            left_out[cluster] = next(refusals, "no batch size is known to reach the target on it")
+        found += timed
+    return found
+
+
+def _fits(statistic: Statistic, cluster: Cluster) -> bool:
+    """Say whether every worker has an example, and whether the steps hold for this cluster."""
+    return statistic.global_batch >= cluster.workers and statistic.cluster in (None, cluster.name)
+
+
+def fastest(found: Iterable[Candidate], budget: float | None = None) -> Candidate | None:
+    """Return what takes the least time, maybe within a budget; at equal times what costs less."""
+    within = [one for one in found if budget is None or (one.cost is not None and one.cost <= budget)]
+    return min(within, key=lambda one: (one.hours, one.cost or 0.0), default=None)
+
+
+def cheapest(found: Iterable[Candidate], deadline_hours: float | None = None) -> Candidate | None:
+    """Return what costs least, maybe within a deadline; at equal costs what is done sooner."""
+    within = [one for one in found if deadline_hours is None or one.hours <= deadline_hours]
+    priced = [(one.cost, one.hours, number) for number, one in enumerate(within) if one.cost is not None]
+    return within[min(priced)[-1]] if priced else None
+
+
+def frontier(found: Iterable[Candidate]) -> list[Candidate]:
+    """Return what nothing else beats in both time and cost, fastest first."""
+    best: list[Candidate] = []
+    for one in sorted((one for one in found if one.cost is not None), key=lambda one: (one.hours, one.cost or 0.0)):
+        if not best or (one.cost or 0.0) < (best[-1].cost or 0.0):
+            best.append(one)
+    return best

@@ -1,0 +1,146 @@
+"""The clusters file: which clusters there are to choose from, how large they are and what they cost.
+
+clusters:
+  - name: cloud            # the name of its points in throughput.csv, unless `speed` gives another
+    nodes: 1..16           # one size, or a range of sizes
+    workers_per_node: 4
+    price_per_hour: 2.5    # of all nodes; with a range, of the smallest size, and larger ones in proportion
+    currency: EUR
+    largest_microbatch: 256
+    link: {latency_seconds: 5e-5, gigabits_per_second: 10}
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from scalewise.errors import ConfigError, nearest
+
+_RANGE = re.compile(r"(\d+)\s*\.\.\s*(\d+)")
+
+
+class Link(BaseModel):
+    """What connects the nodes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    latency_seconds: float = Field(gt=0)
+    gigabits_per_second: float = Field(gt=0)
+
+
+class _Machine(BaseModel):
+    """One entry of the file: a machine in one or several sizes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1)
+    nodes: tuple[int, int] = (1, 1)
+    workers_per_node: int = Field(default=1, ge=1)
+    price_per_hour: float | None = Field(default=None, gt=0)
+    currency: str | None = None
+    largest_microbatch: int | None = Field(default=None, ge=1)
+    speed: str | None = None
+    link: Link | None = None
+
+    @field_validator("nodes", mode="before")
+    @classmethod
+    def _sizes(cls, value: object) -> tuple[int, int]:
+        ends = _RANGE.fullmatch(value.strip()) if isinstance(value, str) else None
+        first, last = (int(end) for end in ends.groups()) if ends else (value, value)
+        if not isinstance(first, int) or not isinstance(last, int) or isinstance(first, bool) or not 1 <= first <= last:
+            raise ValueError("should be a positive whole number or a range such as 1..16")
+        return first, last
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster of one size."""
+
+    name: str
+    nodes: int
+    workers_per_node: int
+    price_per_hour: float | None
+    currency: str | None
+    largest_microbatch: int | None
+    speed: str
+    """The cluster of throughput.csv whose speed it has."""
+    link: Link | None
+
+    @property
+    def workers(self) -> int:
+        """How many workers it has."""
+        return self.nodes * self.workers_per_node
+
+
+def read_clusters(file: Path, only: Sequence[str] = ()) -> list[Cluster]:
+    """Read a clusters file, every size of every machine, or only machines of some names."""
+    machines = [_machine(file, entry) for entry in _entries(file)]
+    names = [machine.name for machine in machines]
+    for name in only:
+        if name not in names:
+            hint = nearest(name, names) or f"; there are {', '.join(dict.fromkeys(names))}"
+            raise ConfigError(f"{file} has no cluster {name!r}{hint}")
+    chosen = [machine for machine in machines if not only or machine.name in only]
+    _check_currencies(file, chosen)
+    return [cluster for machine in chosen for cluster in _clusters(machine)]
+
+
+def _entries(file: Path) -> list[Any]:
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {file}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from None
+    if isinstance(content, dict) and list(content) == ["clusters"]:
+        content = content["clusters"]
+    if not isinstance(content, list) or not content:
+        raise ConfigError(f"{file} should hold 'clusters:' and a list of them, each with a name")
+    return content
+
+
+def _machine(file: Path, entry: object) -> _Machine:
+    if not isinstance(entry, dict):
+        raise ConfigError(f"{file}: {entry!r} is not a cluster, which has a name, nodes, workers_per_node and so on")
+    try:
+        return _Machine.model_validate(entry)
+    except ValidationError as error:
+        found = error.errors()[0]
+        key = ".".join(map(str, found["loc"]))
+        where = f"{file}, cluster {entry.get('name', '?')}: {key}"
+        if found["type"] == "extra_forbidden":
+            known = [*_Machine.model_fields, *(f"link.{name}" for name in Link.model_fields)]
+            raise ConfigError(f"{where} is not a known key{nearest(key, known)}") from None
+        said = found["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{where}={found['input']!r}: {said[0].lower()}{said[1:]}") from None
+
+
+def _check_currencies(file: Path, machines: Sequence[_Machine]) -> None:
+    priced = [machine for machine in machines if machine.price_per_hour is not None]
+    currencies = {machine.currency: machine.name for machine in priced}
+    if len(currencies) > 1:
+        named = " and ".join(f"{currency or 'none named'} ({name})" for currency, name in currencies.items())
+        raise ConfigError(f"{file} has prices in different currencies, {named}: give all of them in one")
+
+
+def _clusters(machine: _Machine) -> list[Cluster]:
+    first, last = machine.nodes
+    price = machine.price_per_hour
+    return [
+        Cluster(
+            name=machine.name,
+            nodes=nodes,
+            workers_per_node=machine.workers_per_node,
+            price_per_hour=None if price is None else price * nodes / first,
+            currency=machine.currency,
+            largest_microbatch=machine.largest_microbatch,
+            speed=machine.speed or machine.name,
+            link=machine.link,
+        )
+        for nodes in range(first, last + 1)
+    ]

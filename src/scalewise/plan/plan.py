@@ -1,0 +1,172 @@
+"""The plan from its files to the choices, the frontier, the pictures and the recipes."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scalewise.bench.throughput import read_throughput
+from scalewise.errors import ConfigError
+from scalewise.plan.bench_folder import read_bench
+from scalewise.plan.candidates import Candidate, candidates, cheapest, fastest, frontier
+from scalewise.plan.chart import draw_plan, draw_scaling
+from scalewise.plan.clusters import Cluster, read_clusters
+from scalewise.plan.recipes import Recommendation, write_recommendation
+from scalewise.plan.scaling import Scaling, scaling
+from scalewise.plan.sentences import left_out, sentences
+from scalewise.plan.source import StepsSource, steps_from_file, steps_from_study
+from scalewise.plan.speeds import Speeds
+from scalewise.plan.statistics import Statistic
+from scalewise.record.atomic import write_result
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """What a user asked for."""
+
+    study: Path | None
+    steps: Path | None
+    bench: Path | None
+    throughput: Path | None
+    clusters: Path
+    deadline_hours: float | None
+    budget: float | None
+    reliability: float
+    only: Sequence[str]
+    target: str | None
+    out: Path
+
+    def content(self) -> dict[str, Any]:
+        """Return what was asked for, without what was not."""
+        asked = {
+            "study": self.study,
+            "steps": self.steps,
+            "bench": self.bench,
+            "throughput": self.throughput,
+            "clusters": self.clusters,
+            "target": self.target,
+            "deadline_hours": self.deadline_hours,
+            "budget": self.budget,
+            "reliability": self.reliability or None,
+            "only": ",".join(self.only) or None,
+        }
+        return {
+            name: str(value) if isinstance(value, Path) else value for name, value in asked.items() if value is not None
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was found."""
+
+    request: PlanRequest
+    currency: str | None
+    candidates: list[Candidate]
+    scaling: list[Scaling]
+    left_out: list[str]
+    recommended: list[Recommendation] = field(default_factory=list)
+
+    @property
+    def fastest(self) -> Candidate | None:
+        """What takes the least time."""
+        return fastest(self.candidates)
+
+    @property
+    def cheapest(self) -> Candidate | None:
+        """What costs least."""
+        return cheapest(self.candidates)
+
+    @property
+    def frontier(self) -> list[Candidate]:
+        """What nothing else beats in both."""
+        return frontier(self.candidates)
+
+    def choices(self) -> dict[str, Candidate | None]:
+        """Return what is recommended, by what for; None where nothing is within what was asked."""
+        choices = {"fastest": self.fastest, "cheapest": self.cheapest}
+        if self.request.budget is not None:
+            choices["fastest_within_budget"] = fastest(self.candidates, self.request.budget)
+        if self.request.deadline_hours is not None:
+            choices["cheapest_within_deadline"] = cheapest(self.candidates, self.request.deadline_hours)
+        return choices
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        launch = {one.name: {"recipe": str(one.recipe), "command": one.command} for one in self.recommended}
+        choices = {
+            name: None if choice is None else {**choice.content(), **launch.get(name, {})}
+            for name, choice in self.choices().items()
+        }
+        return {
+            "asked": self.request.content(),
+            "currency": self.currency,
+            **choices,
+            "frontier": [one.content() for one in self.frontier],
+            "candidates": [one.content() for one in self.candidates],
+            "scaling": [curve.content() for curve in self.scaling],
+            "says": sentences(self.choices(), self.scaling, self.currency),
+            "left_out": self.left_out,
+        }
+
+
+def plan(request: PlanRequest) -> Plan:
+    """Multiply steps by seconds, choose, draw and write."""
+    _check(request)
+    clusters = read_clusters(request.clusters, request.only)
+    speeds = _speeds(request)
+    source = _steps(request)
+    known = [one for one in _known(source, speeds) if one.reliability >= request.reliability]
+    if not known:
+        raise ConfigError(f"no batch size reached the target in {request.reliability:.0%} of its runs")
+    missing: dict[Cluster, str] = {}
+    found = candidates(clusters, known, speeds, missing)
+    if not found:
+        raise ConfigError(left_out(missing)[0].removesuffix("."))
+    curves = [scaling(cluster, known, speeds) for cluster in _one_of_each(clusters)]
+    currency = next((cluster.currency for cluster in clusters if cluster.currency), None)
+    planned = Plan(request, currency, found, curves, left_out(missing))
+    for name, choice in planned.choices().items():
+        if choice is not None:
+            planned.recommended.append(write_recommendation(request.out, name, choice, source))
+    draw_plan(request.out / "plan.png", planned.candidates, planned.frontier, currency)
+    draw_scaling(request.out / "scaling.png", planned.scaling, currency)
+    write_result(request.out / "plan.json", json.dumps(planned.content(), indent=2).encode() + b"\n")
+    return planned
+
+
+def _check(request: PlanRequest) -> None:
+    if (request.study is None) == (request.steps is None):
+        raise ConfigError("plan needs either --study with a folder or --steps with a steps.csv")
+    if (request.bench is None) == (request.throughput is None):
+        raise ConfigError("plan needs either --bench with a folder or --throughput with a throughput.csv")
+    for option, value in (("--deadline", request.deadline_hours), ("--budget", request.budget)):
+        if value is not None and not value > 0:
+            raise ConfigError(f"{option} {value:g} should be more than 0")
+    if not 0 <= request.reliability <= 1:
+        raise ConfigError(f"--reliability {request.reliability:g} should be between 0 and 1")
+
+
+def _speeds(request: PlanRequest) -> Speeds:
+    if request.throughput is not None:
+        return Speeds(read_throughput(request.throughput))
+    assert request.bench is not None
+    points, network = read_bench(request.bench)
+    return Speeds(points, network)
+
+
+def _steps(request: PlanRequest) -> StepsSource:
+    if request.steps is not None:
+        return steps_from_file(request.steps)
+    assert request.study is not None
+    return steps_from_study(request.study, request.target)
+
+
+def _known(source: StepsSource, speeds: Speeds) -> list[Statistic]:
+    """Return all measured statistics, and those between them at sizes that are usual or whose speed was measured."""
+    usual = [2**power for power in range(21)]
+    return [*source.statistics.known, *source.statistics.between([*usual, *speeds.batches])]
+
+
+def _one_of_each(clusters: Sequence[Cluster]) -> list[Cluster]:
+    return list({cluster.name: cluster for cluster in clusters}.values())

@@ -1,0 +1,59 @@
+"""The recipe file and the command of a recommended choice."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scalewise.plan.candidates import Candidate
+from scalewise.plan.source import StepsSource
+from scalewise.record.atomic import write_result
+
+_WORKLOAD = "WORKLOAD"
+"""Stands for the workload where only its steps are known."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to train with, and how to start it."""
+
+    name: str
+    recipe: Path
+    command: str
+
+
+def write_recommendation(out: Path, name: str, choice: Candidate, source: StepsSource) -> Recommendation:
+    """Write the recipe of a choice into a folder of its own."""
+    file = out / name / "run.yaml"
+    content = {**source.settings, "recipe": {**source.settings.get("recipe", {}), **_recipe(choice, source)}}
+    write_result(file, yaml.safe_dump(content, sort_keys=False, allow_unicode=True).encode())
+    return Recommendation(name, file, _command(choice, file, str(source.settings.get("workload", _WORKLOAD))))
+
+
+def _recipe(choice: Candidate, source: StepsSource) -> dict[str, Any]:
+    """Return what the choice decides: the settings of the best trial, or only the rate between two of them."""
+    batch, rate = choice.statistic.global_batch, choice.statistic.learning_rate
+    found = source.trials.get(batch, {} if rate is None else {"learning_rate": rate})
+    return {**found, "scaling": "none", "global_batch": batch, "microbatch": _microbatch(choice, source)}
+
+
+def _microbatch(choice: Candidate, source: StepsSource) -> int | str:
+    """Return a microbatch that every worker has one of, and that fits into its memory."""
+    recipe = source.settings.get("recipe", {})
+    if not choice.statistic.predicted and isinstance(recipe.get("microbatch"), int):
+        wanted = int(recipe["microbatch"])  # part of the recipe, which decides the model
+    else:
+        wanted = choice.statistic.global_batch
+    per_worker = max(1, choice.statistic.global_batch // choice.cluster.workers)
+    return min(wanted, per_worker, choice.cluster.largest_microbatch or wanted)
+
+
+def _command(choice: Candidate, recipe: Path, workload: str) -> str:
+    cluster = choice.cluster
+    arguments = f"train {workload} --recipe {recipe}"
+    if cluster.nodes == 1:
+        return f"scalewise {arguments} --workers {cluster.workers}"
+    meeting = "--rdzv-backend c10d --rdzv-endpoint FIRST_NODE:29500"
+    group = f"--nnodes {cluster.nodes} --nproc-per-node {cluster.workers_per_node}"
+    return f"torchrun {group} {meeting} -m scalewise {arguments}"

@@ -1,0 +1,65 @@
+"""Time and cost against workers, also for clusters that nobody here owns: how far another doubling pays."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scalewise.plan.candidates import Candidate, candidates, fastest
+from scalewise.plan.clusters import Cluster
+from scalewise.plan.speeds import Speeds
+from scalewise.plan.statistics import Statistic
+
+LEAST_GAIN = 0.1
+"""What a doubling of the workers must save of the time to be worth it."""
+_MOST_WORKERS = 4096
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The fastest way on ever more workers of one kind."""
+
+    cluster: str
+    points: list[Candidate]
+    ended: str | None
+    """Why nothing can be said of more workers; None: there are no more than examples in a batch."""
+
+    @property
+    def worth_up_to(self) -> int | None:
+        """The workers beyond which another doubling saves less than a tenth; None where the curve ends before that."""
+        for here, doubled in zip(self.points, self.points[1:], strict=False):
+            if doubled.hours > (1 - LEAST_GAIN) * here.hours:
+                return here.cluster.workers
+        return None
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        keys = ("workers", "global_batch", "hours", "low_hours", "high_hours", "cost", "predicted")
+        points = [{key: point.content()[key] for key in keys} for point in self.points]
+        return {
+            "cluster": self.cluster,
+            "points": points,
+            "worth_up_to": self.worth_up_to,
+            "ended": self.ended,
+        }
+
+
+def scaling(cluster: Cluster, known: Sequence[Statistic], speeds: Speeds) -> Scaling:
+    """Double the nodes of a cluster until every worker has a single example, or nothing can be said any more."""
+    most = min(_MOST_WORKERS, max(one.global_batch for one in known))
+    points: list[Candidate] = []
+    size = _resized(cluster, 1)
+    while size.workers <= most:
+        refused: dict[Cluster, str] = {}
+        best = fastest(candidates([size], known, speeds, refused))
+        if best is None:
+            return Scaling(cluster.name, points, refused[size])
+        points.append(best)
+        size = _resized(cluster, 2 * size.nodes)
+    return Scaling(cluster.name, points, None)
+
+
+def _resized(cluster: Cluster, nodes: int) -> Cluster:
+    price = cluster.price_per_hour
+    in_proportion = None if price is None else price * nodes / cluster.nodes
+    return dataclasses.replace(cluster, nodes=nodes, price_per_hour=in_proportion)

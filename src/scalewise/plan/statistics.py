@@ -1,0 +1,112 @@
+"""How many steps a batch size with a learning rate needs, and how often it arrives.
+
+A run that did not reach the target failed if it went as far as the runs with the same settings that did. If it was
+stopped earlier than any of them arrived, it tells nothing, and is left out. A failure is paid for and tried again:
+
+    expected steps = mean of those that arrived + (1 - share) / share * mean of those that failed
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from scalewise.analysis.critical import CriticalBatch, CurvePoint, fit_critical_batch
+from scalewise.analysis.steps_file import StepsRow
+from scalewise.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """What one batch size with one learning rate needs."""
+
+    global_batch: int
+    learning_rate: float | None
+    steps: float
+    """Of a run that arrives."""
+    expected_steps: float
+    """With the failures before it."""
+    reliability: float
+    runs: int
+    predicted: bool = False
+    accuracy: float | None = None
+    cluster: str | None = None
+    """The only cluster that it holds for; None: all of them."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What is known of the steps."""
+
+    known: list[Statistic]
+    fit: CriticalBatch | None
+
+    def between(self, batches: Iterable[int]) -> list[Statistic]:
+        """Predict batch sizes between the measured ones from the fit; none where there is no fit."""
+        if self.fit is None or self.fit.value is None or not self.fit.form_fits:
+            return []
+        measured = _best_of_batches(self.known)
+        first, last = min(measured), max(measured)
+        return [self._predicted(batch, measured) for batch in sorted(set(batches)) if self._gap(batch, first, last)]
+
+    def _gap(self, batch: int, first: int, last: int) -> bool:
+        return first < batch < last and all(batch != one.global_batch for one in self.known)
+
+    def _predicted(self, batch: int, measured: dict[int, Statistic]) -> Statistic:
+        assert self.fit is not None
+        below, above = max(size for size in measured if size < batch), min(size for size in measured if size > batch)
+        share = math.log(batch / below) / math.log(above / below)
+        steps = self.fit.steps(batch)
+        reliability = min(measured[below].reliability, measured[above].reliability)
+        rates = measured[below].learning_rate, measured[above].learning_rate
+        rate = None if None in rates else rates[0] ** (1 - share) * rates[1] ** share  # type: ignore[operator]
+        # What retries cost between two batch sizes is what they cost at the worse of them.
+        retries = max(one.expected_steps / one.steps for one in (measured[below], measured[above]))
+        return Statistic(batch, rate, steps, steps * retries, reliability, runs=0, predicted=True)
+
+
+def statistics(rows: Sequence[StepsRow]) -> Statistics:
+    """Find what every batch size with every learning rate needs."""
+    groups: dict[tuple[str | None, int, float | None], list[StepsRow]] = {}
+    for row in rows:
+        groups.setdefault((row.cluster, row.global_batch, row.learning_rate), []).append(row)
+    known = [found for group in groups.values() if (found := _statistic(group)) is not None]
+    if not known:
+        raise ConfigError("no run reached the target: there is nothing to plan with")
+    return with_fit(known)
+
+
+def with_fit(known: list[Statistic]) -> Statistics:
+    """Fit the curve of steps against batch size, where they hold for every cluster."""
+    if any(one.cluster is not None for one in known):
+        return Statistics(known, None)
+    points = [CurvePoint(size, one.expected_steps) for size, one in _best_of_batches(known).items()]
+    return Statistics(known, fit_critical_batch(points))
+
+
+def _best_of_batches(known: Iterable[Statistic]) -> dict[int, Statistic]:
+    """Return the learning rate with the fewest expected steps for each batch size."""
+    best: dict[int, Statistic] = {}
+    for one in known:
+        if one.global_batch not in best or one.expected_steps < best[one.global_batch].expected_steps:
+            best[one.global_batch] = one
+    return best
+
+
+def _statistic(rows: Sequence[StepsRow]) -> Statistic | None:
+    arrived = [row.steps for row in rows if row.reached]
+    if not arrived:
+        return None
+    failed = [row.steps for row in rows if not row.reached and row.steps >= min(arrived)]
+    accuracies = [row.accuracy for row in rows if row.accuracy is not None]
+    steps, share = fmean(arrived), len(arrived) / (len(arrived) + len(failed))
+    return Statistic(
+        global_batch=rows[0].global_batch,
+        learning_rate=rows[0].learning_rate,
+        steps=steps,
+        expected_steps=steps + (1 - share) / share * fmean(failed) if failed else steps,
+        reliability=share,
+        runs=len(arrived) + len(failed),
+        accuracy=fmean(accuracies) if accuracies else None,
+        cluster=rows[0].cluster,
+    )
