@@ -28,6 +28,8 @@ ROOMS = [
     "analysis",
     "study",
     "plan",
+    "report",
+    "advise",
     "cli",
     "__main__",
 ]

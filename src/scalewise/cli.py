@@ -224,7 +224,7 @@ def analyze(
     if epoch_budget is not None and not epoch_budget > 0:
         raise UserError(f"--epoch-budget {epoch_budget:g} should be more than nothing")
     out = out or (Path("runs/analyze") if folder is None else folder / "_scalewise" / "analysis")
-    analysis = analyze_as_asked(AnalyzeRequest(folder, steps, target or [], Budgets(step_budget, epoch_budget), out))
+    analysis = analyze_as_asked(AnalyzeRequest(folder, steps, target or [], out, Budgets(step_budget, epoch_budget)))
     if as_json:
         print(json.dumps(analysis.content(), indent=2))
         return
@@ -275,19 +275,46 @@ def plan(
 
     names = [name.strip() for name in only.split(",")] if only else []
     planned = plan_as_asked(
-        PlanRequest(study_, steps, bench_, throughput, clusters, deadline, budget, reliability, names, target, out)
+        PlanRequest(clusters, out, study_, steps, bench_, throughput, target, deadline, budget, reliability, names)
     )
     if as_json:
-        print(json.dumps(planned.content(), indent=2))
+        print(json.dumps(planned.content()))
         return
-    from scalewise.plan.table import plan_table
+    from scalewise.plan.table import plan_table, size_table
 
     _print(plan_table(planned))
+    _print(size_table(planned))
     for sentence in [*planned.content()["says"], *planned.left_out]:
         print(sentence)
     for one in planned.recommended:
         print(f"{one.name.replace('_', ' ')}: {one.command}")
     print(f"pictures and recipes in {out}")
+
+
+@app.command()
+def advise(
+    workload: Annotated[str, typer.Argument(help="dataset/model, or path/to/file.py:MyWorkload")],
+    out: Annotated[Path, typer.Option(help="folder of the advice; unfinished advice is continued")],
+    target: Annotated[str | None, typer.Option(help="e.g. val/classification_error<0.12; by default its own")] = None,
+    clusters: Annotated[Path | None, typer.Option(help="YAML file of clusters; by default made-up examples")] = None,
+    minutes: Annotated[float, typer.Option(help="how long it may take, more or less")] = 5.0,
+    as_json: Annotated[bool, typer.Option("--json", help="print the advice as JSON")] = False,
+) -> None:
+    """Measure a little of everything, and say which batch, rate and cluster to train with."""
+    from rich.console import Console
+
+    from scalewise.advise.advise import Adviser, AdviseRequest
+
+    found = Adviser(AdviseRequest(workload, target, clusters, minutes, out), Console(stderr=True)).advise()
+    if isinstance(found, ExitCode):
+        print("stopped; the same command goes on", file=sys.stderr)
+        raise typer.Exit(found)
+    if as_json:
+        print(json.dumps(found.content(), indent=2))
+        return
+    for sentence in found.sentences():
+        print(sentence)
+    print(f"report: {out / 'report.html'}")
 
 
 @app.command()

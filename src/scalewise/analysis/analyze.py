@@ -39,8 +39,8 @@ class AnalyzeRequest:
     steps_file: Path | None
     targets: Sequence[str]
     """None: the study's own."""
-    budgets: Budgets
     out: Path
+    budgets: Budgets = NO_BUDGETS
 
 
 def analyze(request: AnalyzeRequest) -> Analysis:

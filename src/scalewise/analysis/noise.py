@@ -71,6 +71,12 @@ def measure_noise(request: NoiseRequest) -> NoiseReport:
         return NoiseReport(exit_code, _windows(RunFolder(out)) if exit_code is ExitCode.COMPLETE else [])
 
 
+def latest_noise_scale(folder: RunFolder) -> NoiseScale | None:
+    """Return the last noise scale that a run has measured; None: none."""
+    measured = [metrics for _, metrics in folder.measurements()[1:] if "noise_scale" in metrics]
+    return _noise_scale(measured[-1]) if measured else None
+
+
 def _windows(folder: RunFolder) -> list[Window]:
     rows = folder.measurements()[1:]  # before the first step nothing is known
     if not rows:

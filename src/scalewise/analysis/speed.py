@@ -208,7 +208,8 @@ class _Problem:
 def _alike(places: Sequence[Place], others: Sequence[Place], shared_only: bool = False) -> Floats:
     """Return how alike the errors of places are to those of others; each has a part of its own besides."""
     mine, theirs = (
-        np.log2([(place.workers, place.examples_per_worker) for place in side]) for side in (places, others)
+        np.log2([(place.workers, place.examples_per_worker / place.passes) for place in side])
+        for side in (places, others)
     )
     doublings = np.abs(mine[:, None] - theirs[None]).sum(2)
     shared: Floats = _ALIKE * np.exp(-doublings / _ALIKE_DOUBLINGS)

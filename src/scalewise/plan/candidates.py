@@ -1,7 +1,8 @@
 """Steps times seconds: what every batch size would take and cost on every cluster."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from scalewise.plan.clusters import Cluster
@@ -19,7 +20,7 @@ class Candidate:
     statistic: Statistic
     step_time: StepTime
 
-    @property
+    @cached_property
     def hours(self) -> float:
         """How long it is expected to take, with retries."""
         return self._hours(self.step_time.seconds)
@@ -27,7 +28,7 @@ class Candidate:
     def _hours(self, step_seconds: float) -> float:
         return self.statistic.expected_steps * step_seconds / _SECONDS_PER_HOUR
 
-    @property
+    @cached_property
     def cost(self) -> float | None:
         """What it is expected to cost; None where nobody says what the cluster costs."""
         price = self.cluster.price_per_hour
@@ -68,17 +69,20 @@ def candidates(
     found = []
     for cluster in clusters:
         fitting = [one for one in known if _fits(one, cluster)]
-        times = speeds.step_times(cluster, [one.global_batch for one in fitting])
+        times = speeds.step_times(cluster, {one.global_batch for one in fitting})
         timed = [
-            Candidate(cluster, one, time)
-            for one, time in zip(fitting, times, strict=True)
-            if isinstance(time, StepTime)
+            Candidate(cluster, one, time) for one in fitting if isinstance(time := times[one.global_batch], StepTime)
         ]
         if not timed:
-            refusals = (time.why for time in times if isinstance(time, Refused))
-            left_out[cluster] = next(refusals, "no batch size is known to reach the target on it")
+            left_out[cluster] = _why(times)
         found += timed
     return found
+
+
+def _why(times: Mapping[int, StepTime | Refused]) -> str:
+    """Say why nothing can be said of a cluster: for the largest batch, which suits many workers best."""
+    refused = [(batch, time.why) for batch, time in times.items() if isinstance(time, Refused)]
+    return max(refused)[1] if refused else "no batch size is known to reach the target on it"
 
 
 def _fits(statistic: Statistic, cluster: Cluster) -> bool:
@@ -87,9 +91,9 @@ def _fits(statistic: Statistic, cluster: Cluster) -> bool:
 
 
 def fastest(found: Iterable[Candidate], budget: float | None = None) -> Candidate | None:
-    """Return what takes the least time, maybe within a budget; at equal times what costs less."""
+    """Return what takes the least time, maybe within a budget; at equal times what costs less, or is more accurate."""
     within = [one for one in found if budget is None or (one.cost is not None and one.cost <= budget)]
-    return min(within, key=lambda one: (one.hours, one.cost or 0.0), default=None)
+    return min(within, key=lambda one: (one.hours, one.cost or 0.0, -(one.statistic.accuracy or 0.0)), default=None)
 
 
 def cheapest(found: Iterable[Candidate], deadline_hours: float | None = None) -> Candidate | None:

@@ -115,7 +115,8 @@ def _machine(file: Path, entry: object) -> _Machine:
         where = f"{file}, cluster {entry.get('name', '?')}: {key}"
         if found["type"] == "extra_forbidden":
             known = [*_Machine.model_fields, *(f"link.{name}" for name in Link.model_fields)]
-            raise ConfigError(f"{where} is not a known key{nearest(key, known)}") from None
+            hint = nearest(key, known) or f"; the keys are {', '.join(known)}"
+            raise ConfigError(f"{where} is not a known key{hint}") from None
         said = found["msg"].removeprefix("Value error, ")
         raise ConfigError(f"{where}={found['input']!r}: {said[0].lower()}{said[1:]}") from None
 

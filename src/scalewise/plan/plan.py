@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +26,17 @@ from scalewise.record.atomic import write_result
 class PlanRequest:
     """What a user asked for."""
 
-    study: Path | None
-    steps: Path | None
-    bench: Path | None
-    throughput: Path | None
     clusters: Path
-    deadline_hours: float | None
-    budget: float | None
-    reliability: float
-    only: Sequence[str]
-    target: str | None
     out: Path
+    study: Path | None = None
+    steps: Path | None = None
+    bench: Path | None = None
+    throughput: Path | None = None
+    target: str | None = None
+    deadline_hours: float | None = None
+    budget: float | None = None
+    reliability: float = 0.0
+    only: Sequence[str] = ()
 
     def content(self) -> dict[str, Any]:
         """Return what was asked for, without what was not."""
@@ -67,24 +68,15 @@ class Plan:
     left_out: list[str]
     recommended: list[Recommendation] = field(default_factory=list)
 
-    @property
-    def fastest(self) -> Candidate | None:
-        """What takes the least time."""
-        return fastest(self.candidates)
-
-    @property
-    def cheapest(self) -> Candidate | None:
-        """What costs least."""
-        return cheapest(self.candidates)
-
-    @property
+    @cached_property
     def frontier(self) -> list[Candidate]:
         """What nothing else beats in both."""
         return frontier(self.candidates)
 
+    @cached_property
     def choices(self) -> dict[str, Candidate | None]:
-        """Return what is recommended, by what for; None where nothing is within what was asked."""
-        choices = {"fastest": self.fastest, "cheapest": self.cheapest}
+        """What is recommended, by what for; None where nothing is within what was asked."""
+        choices = {"fastest": fastest(self.candidates), "cheapest": cheapest(self.candidates)}
         if self.request.budget is not None:
             choices["fastest_within_budget"] = fastest(self.candidates, self.request.budget)
         if self.request.deadline_hours is not None:
@@ -96,7 +88,7 @@ class Plan:
         launch = {one.name: {"recipe": str(one.recipe), "command": one.command} for one in self.recommended}
         choices = {
             name: None if choice is None else {**choice.content(), **launch.get(name, {})}
-            for name, choice in self.choices().items()
+            for name, choice in self.choices.items()
         }
         return {
             "asked": self.request.content(),
@@ -105,7 +97,7 @@ class Plan:
             "frontier": [one.content() for one in self.frontier],
             "candidates": [one.content() for one in self.candidates],
             "scaling": [curve.content() for curve in self.scaling],
-            "says": sentences(self.choices(), self.scaling, self.currency),
+            "says": sentences(self.choices, self.scaling, self.currency),
             "left_out": self.left_out,
         }
 
@@ -123,15 +115,15 @@ def plan(request: PlanRequest) -> Plan:
     found = candidates(clusters, known, speeds, missing)
     if not found:
         raise ConfigError(left_out(missing)[0].removesuffix("."))
-    curves = [scaling(cluster, known, speeds) for cluster in _one_of_each(clusters)]
+    curves = [scaling(cluster, known, speeds) for cluster in _largest_of_each(clusters)]
     currency = next((cluster.currency for cluster in clusters if cluster.currency), None)
     planned = Plan(request, currency, found, curves, left_out(missing))
-    for name, choice in planned.choices().items():
+    for name, choice in planned.choices.items():
         if choice is not None:
             planned.recommended.append(write_recommendation(request.out, name, choice, source))
     draw_plan(request.out / "plan.png", planned.candidates, planned.frontier, currency)
     draw_scaling(request.out / "scaling.png", planned.scaling, currency)
-    write_result(request.out / "plan.json", json.dumps(planned.content(), indent=2).encode() + b"\n")
+    write_result(request.out / "plan.json", json.dumps(planned.content()).encode() + b"\n")
     return planned
 
 
@@ -168,5 +160,7 @@ def _known(source: StepsSource, speeds: Speeds) -> list[Statistic]:
     return [*source.statistics.known, *source.statistics.between([*usual, *speeds.batches])]
 
 
-def _one_of_each(clusters: Sequence[Cluster]) -> list[Cluster]:
-    return list({cluster.name: cluster for cluster in clusters}.values())
+def _largest_of_each(clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Return the cluster with the largest nodes for every kind of speed: more workers come as more such nodes."""
+    ordered = sorted(clusters, key=lambda cluster: cluster.workers_per_node)
+    return list({cluster.speed: cluster for cluster in ordered}.values())

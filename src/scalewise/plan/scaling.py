@@ -47,6 +47,7 @@ class Scaling:
 def scaling(cluster: Cluster, known: Sequence[Statistic], speeds: Speeds) -> Scaling:
     """Double the nodes of a cluster until every worker has a single example, or nothing can be said any more."""
     most = min(_MOST_WORKERS, max(one.global_batch for one in known))
+    known = _fewest_steps(known)
     points: list[Candidate] = []
     size = _resized(cluster, 1)
     while size.workers <= most:
@@ -57,6 +58,14 @@ def scaling(cluster: Cluster, known: Sequence[Statistic], speeds: Speeds) -> Sca
         points.append(best)
         size = _resized(cluster, 2 * size.nodes)
     return Scaling(cluster.name, points, None)
+
+
+def _fewest_steps(known: Sequence[Statistic]) -> list[Statistic]:
+    """Keep the best learning rate of each batch size."""
+    best: dict[tuple[int, str | None], Statistic] = {}
+    for one in sorted(known, key=lambda one: one.expected_steps, reverse=True):
+        best[one.global_batch, one.cluster] = one
+    return list(best.values())
 
 
 def _resized(cluster: Cluster, nodes: int) -> Cluster:

@@ -30,7 +30,7 @@ def _choice(label: str, choice: Candidate | None, currency: str | None) -> str:
         return f"{label}: there is none."
     known = choice.statistic
     rate = "" if known.learning_rate is None else f" at a learning rate of {known.learning_rate:.3g}"
-    cost = "" if choice.cost is None else f" and {choice.cost:,.3g}{f' {currency}' if currency else ' units of money'}"
+    cost = "" if choice.cost is None else f" and {money(choice.cost)} {currency or 'units of money'}"
     risk = "" if known.reliability == 1 else f"; {known.reliability:.0%} of its runs arrive, the others are paid for"
     predicted = " (predicted)" if choice.predicted else ""
     return (
@@ -60,6 +60,17 @@ def duration(hours: float) -> str:
     return f"{60 * hours:.1f} minutes" if 60 * hours >= 1 else f"{3600 * hours:.1f} seconds"
 
 
+def money(cost: float) -> str:
+    """Return a price in figures that mean something.
+
+    >>> money(0.0000048), money(43.87), money(149.6), money(12345)
+    ('less than 0.01', '43.87', '149.6', '12,345')
+    """
+    if cost < 0.01:
+        return "less than 0.01"
+    return f"{cost:.2f}" if cost < 100 else f"{cost:,.1f}" if cost < 1000 else f"{cost:,.0f}"
+
+
 def _scaling(curve: Scaling) -> str:
     if curve.worth_up_to is not None:
         return (
@@ -73,10 +84,12 @@ def _scaling(curve: Scaling) -> str:
 
 def left_out(missing: Mapping[Cluster, str]) -> list[str]:
     """Say of each cluster which sizes could not be planned with, and what to measure for them."""
-    by_name: dict[tuple[str, str], list[int]] = {}
+    sizes: dict[str, list[int]] = {}
+    whys: dict[str, str] = {}
     for cluster, why in missing.items():
-        by_name.setdefault((cluster.name, why), []).append(cluster.nodes)
-    return [f"{name} with {_nodes(sizes)} is left out: {why}." for (name, why), sizes in by_name.items()]
+        sizes.setdefault(cluster.name, []).append(cluster.nodes)
+        whys.setdefault(cluster.name, why)
+    return [f"{name} with {_nodes(sizes[name])} is left out: {why}." for name, why in whys.items()]
 
 
 def _nodes(sizes: Sequence[int]) -> str:

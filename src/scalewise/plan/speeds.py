@@ -1,7 +1,7 @@
 """How long a step takes on a cluster: as measured there, else as the model predicts it from what was measured."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -59,12 +59,12 @@ class Speeds:
             raise ConfigError(f"no speed was measured of the cluster {cluster.speed!r}{hint}; 'speed:' can name one")
         return self._points[cluster.speed]
 
-    def step_times(self, cluster: Cluster, batches: Sequence[int]) -> list[StepTime | Refused]:
+    def step_times(self, cluster: Cluster, batches: Iterable[int]) -> dict[int, StepTime | Refused]:
         """Return the time of a step for each batch, or why the points cannot tell it."""
         measured = {batch: self._measured(cluster, batch) for batch in batches}
-        asked = [batch for batch in batches if measured[batch] is None]
+        asked = [batch for batch, found in measured.items() if found is None]
         predicted = dict(zip(asked, self._predicted(cluster, asked), strict=True)) if asked else {}
-        return [measured[batch] or predicted[batch] for batch in batches]
+        return {batch: found or predicted[batch] for batch, found in measured.items()}
 
     def _measured(self, cluster: Cluster, batch: int) -> StepTime | None:
         if cluster.link is not None:

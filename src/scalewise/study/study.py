@@ -24,8 +24,8 @@ from scalewise.workloads.door import find_workload
 _POLL_SECONDS = 0.5
 
 
-def study(request: StudyRequest, widen: bool) -> ExitCode:
-    """Work on the study until it is done, maybe beyond the ends of its space."""
+def study(request: StudyRequest, widen: bool, deadline: float | None = None) -> ExitCode:
+    """Work on the study until it is done, maybe beyond the ends of its space, or until a moment of the clock."""
     if World.from_environment().launched:
         raise ConfigError("study starts its own jobs: run it by itself, with --jobs")
     plans = plan_study(request)
@@ -39,7 +39,7 @@ def study(request: StudyRequest, widen: bool) -> ExitCode:
     for plan in plans:
         plan.folder.describe(plan.description())
     with handlers_kept():
-        exit_code = _run_jobs(plans, request.jobs)
+        exit_code = _run_jobs(plans, request.jobs, deadline)
     if exit_code is ExitCode.COMPLETE:
         for sentence in filter(None, map(_at_the_edge, plans)):
             print(sentence, file=sys.stderr)
@@ -62,26 +62,28 @@ def _at_the_edge(plan: BatchPlan) -> str | None:
     return f"batch size {plan.batch_size:,}: the best trial has {found}; --widen tries as many again beyond it"
 
 
-def _run_jobs(plans: Sequence[BatchPlan], count: int) -> ExitCode:
+def _run_jobs(plans: Sequence[BatchPlan], count: int, deadline: float | None) -> ExitCode:
     context = multiprocessing.get_context("spawn")
     jobs = [context.Process(target=_work, args=(plans,)) for _ in range(count)]
     for job in jobs:
         job.start()
     stopped = False
 
-    def pass_on(number: int, frame: object) -> None:
+    def stop() -> None:
         nonlocal stopped
         stopped = True
         for job in jobs:
             job.terminate()
 
     for number in STOP_SIGNALS:
-        signal.signal(number, pass_on)
+        signal.signal(number, lambda number, frame: stop())
     view = StudyView(Console(stderr=True), plans)
     try:
         while any(job.is_alive() for job in jobs):
             view.update()
             time.sleep(_POLL_SECONDS)
+            if deadline is not None and time.monotonic() > deadline and not stopped:
+                stop()
     finally:
         view.close()
     return _exit_code(jobs, stopped)

@@ -1,0 +1,207 @@
+"""Advice from its parts: a pilot run, a bench, a raced study, a plan and a report, within so many minutes."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from scalewise.advise.findings import Findings, Speed, pilot_sentence, speed_sentence
+from scalewise.advise.sample import write_sample_clusters
+from scalewise.analysis.analyze import AnalyzeRequest, analyze
+from scalewise.analysis.curve import Curve
+from scalewise.analysis.noise import latest_noise_scale
+from scalewise.bench.bench import bench
+from scalewise.bench.points import BenchRequest
+from scalewise.cluster.world import usable_cores
+from scalewise.config import differences
+from scalewise.data.given import as_splits
+from scalewise.errors import ConfigError, DataError, ExitCode, FolderError
+from scalewise.plan.plan import Plan, PlanRequest, plan
+from scalewise.record.atomic import write_result
+from scalewise.record.folder import RunFolder
+from scalewise.report.report import report
+from scalewise.study.plan import StudyRequest
+from scalewise.study.study import study
+from scalewise.train import TrainRequest, train
+from scalewise.workloads.door import find_workload
+
+CLUSTER = "this machine"
+"""What the bench calls the machine that it runs on."""
+
+_FEW_SIZES, _MORE_SIZES = (16, 64, 256, 1024), (32, 128, 512)
+_STUDIES = ((_FEW_SIZES, 5), (_MORE_SIZES, 5), *(((*_FEW_SIZES, *_MORE_SIZES), trials) for trials in (10, 20, 40)))
+"""Batch sizes and trials at each, one after the other as long as there is time: a few first, then those between."""
+_EXAMPLES_PER_WORKER = (16, 64, 256, 512)
+"""On one worker and on two these are most of the batch sizes, so that little has to be predicted."""
+_LONGER = 6.0
+"""How many times the epochs of the pilot a trial may take: large batches need more of them."""
+_LEAST_EPOCHS = 2.0
+_PILOT_SHARE, _BENCH_SHARE, _LAST_SHARE = 0.2, 0.015, 0.1
+"""Of the time: for the pilot at most, for each point of the bench, and for what comes after the study."""
+
+
+@dataclass(frozen=True)
+class AdviseRequest:
+    """What a user asked for."""
+
+    workload: str
+    target: str | None
+    clusters: Path | None
+    minutes: float
+    out: Path
+
+    def content(self) -> dict[str, Any]:
+        """Return what two sittings must share."""
+        return {"workload": self.workload, "target": self.target}
+
+
+class Adviser:
+    """Does one part after the other; a part that is done already is not done again."""
+
+    def __init__(self, request: AdviseRequest, console: Console) -> None:
+        if not request.minutes > 0:
+            raise ConfigError(f"--minutes {request.minutes:g} should be more than 0")
+        self._request = request
+        self._console = console
+        self._seconds = 60 * request.minutes
+        self._deadline = time.monotonic() + self._seconds
+        self._file = request.out / "advise.json"
+        self._train_examples = len(as_splits(find_workload(request.workload).data(), readers=0)["train"])
+
+    def advise(self) -> Findings | ExitCode:
+        """Go the whole way; an exit code where it was stopped on the way."""
+        self._check_folder()
+        parts: list[tuple[str, Callable[[], ExitCode]]] = [
+            ("a pilot run by the workload's own recipe", self._pilot),
+            ("speed: seconds per step", self._bench),
+            ("statistics: steps to target against batch size", self._study),
+        ]
+        for number, (name, work) in enumerate(parts, start=1):
+            self._console.print(f"[bold]{number} of {len(parts) + 1}[/bold]  {name}", highlight=False)
+            if (ended := work()) is not ExitCode.COMPLETE:
+                return ended
+        self._console.print(f"[bold]{len(parts) + 1} of {len(parts) + 1}[/bold]  plan and report", highlight=False)
+        findings = Findings(self._pilot_folder, self._speed(), self._curve(), self._plan())
+        self._write({"says": findings.sentences()})
+        report([self._request.out], self._request.out)
+        return findings
+
+    def _check_folder(self) -> None:
+        """Go on only with advice on the same question."""
+        try:
+            there = json.loads(self._file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            self._write({})
+            return
+        except (OSError, ValueError):
+            raise FolderError(f"{self._file} cannot be read; use another --out") from None
+        asked = {name: there.get(name) for name in self._request.content()}
+        if found := differences(asked, self._request.content()):
+            raise FolderError(f"{self._request.out} holds other advice: {'; '.join(found)}; use another --out")
+
+    def _write(self, content: dict[str, Any]) -> None:
+        write_result(self._file, json.dumps({**self._request.content(), **content}, indent=2).encode() + b"\n")
+
+    def _left(self) -> float:
+        return self._deadline - time.monotonic() - _LAST_SHARE * self._seconds
+
+    @property
+    def _pilot_folder(self) -> RunFolder:
+        return RunFolder(self._request.out / "pilot")
+
+    def _pilot(self) -> ExitCode:
+        """Train by the workload's own recipe: how many epochs the target takes, and how noisy gradients are."""
+        if not self._pilot_folder.finished():
+            target = [] if self._request.target is None else [f"stop.target={self._request.target}"]
+            overrides = [*target, f"stop.seconds={_PILOT_SHARE * self._seconds}", "noise_scale.every_steps=1"]
+            overrides.append(f"evaluate.every_examples={max(1, self._train_examples // 4)}")
+            asked = TrainRequest(self._request.workload, None, overrides, 1, self._pilot_folder.path, False, False)
+            if (ended := train(asked).exit_code) is not ExitCode.COMPLETE:
+                return ended
+        noise = latest_noise_scale(self._pilot_folder)
+        self._console.print(pilot_sentence(self._pilot_folder.metadata(), noise), highlight=False)
+        return ExitCode.COMPLETE
+
+    def _bench(self) -> ExitCode:
+        """Measure one worker, and as many as there are cores."""
+        out = self._request.out / "bench"
+        if not (out / "bench.json").exists():
+            request = BenchRequest(
+                workload=self._request.workload,
+                workers=sorted({1, usable_cores()}),
+                microbatches=[size for size in _EXAMPLES_PER_WORKER if size <= self._train_examples],
+                weak=True,
+                seconds=_BENCH_SHARE * self._seconds,
+                overrides=[],
+                cluster=CLUSTER,
+                synthetic=False,
+                trace=False,
+                out=out,
+            )
+            ended = bench(request, None)
+            if ended is None or ended.exit_code is not ExitCode.COMPLETE:
+                return ExitCode.STOPPED if ended is None else ended.exit_code
+        self._console.print(speed_sentence(self._speed()), highlight=False)
+        return ExitCode.COMPLETE
+
+    def _study(self) -> ExitCode:
+        """Try a few settings at every batch size, then twice as many, as long as there is time."""
+        took = 0.0
+        for sizes, trials in _STUDIES:
+            fitting = [size for size in sizes if size <= self._train_examples]
+            if not fitting or self._left() < took:
+                continue
+            started = time.monotonic()
+            self._console.print(f"        {trials} trials at batch {', '.join(map(str, fitting))}", highlight=False)
+            ended = study(self._study_request(fitting, trials), widen=False, deadline=time.monotonic() + self._left())
+            if ended is ExitCode.STOPPED and self._left() > 0:
+                return ended  # by a signal, and not by the time
+            if ended not in (ExitCode.COMPLETE, ExitCode.STOPPED):
+                return ended
+            took = time.monotonic() - started
+        return ExitCode.COMPLETE
+
+    def _study_request(self, batch_sizes: Sequence[int], trials: int) -> StudyRequest:
+        pilot = self._pilot_folder.metadata()
+        epochs = pilot["examples"] / self._train_examples
+        return StudyRequest(
+            workload=self._request.workload,
+            batch_sizes=batch_sizes,
+            trials=trials,
+            optimizer=None,
+            space=None,
+            target=self._request.target,
+            max_steps=None,
+            max_epochs=max(_LEAST_EPOCHS, _LONGER * epochs),
+            racing=True,
+            seed=0,
+            overrides=[],
+            jobs=usable_cores(),
+            out=self._request.out / "study",
+        )
+
+    def _speed(self) -> Speed:
+        return Speed.read(self._request.out / "bench")
+
+    def _curve(self) -> Curve | None:
+        """Analyse what the study found; None where the time was too short for it."""
+        folder = self._request.out / "study"
+        targets = [] if self._request.target is None else [self._request.target]
+        try:
+            found = analyze(AnalyzeRequest(folder, None, targets, out=folder / "_scalewise" / "analysis"))
+        except DataError:
+            return None
+        curve = found.workloads[0].curve
+        return curve if any(row.steps is not None for row in curve.rows) else None
+
+    def _plan(self) -> Plan | None:
+        if self._curve() is None:
+            return None
+        out = self._request.out
+        clusters = self._request.clusters or write_sample_clusters(out / "clusters.yaml", CLUSTER, usable_cores())
+        target = self._request.target
+        return plan(PlanRequest(clusters, out / "plan", study=out / "study", bench=out / "bench", target=target))

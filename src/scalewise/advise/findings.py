@@ -1,0 +1,122 @@
+"""What advice says, in a few plain sentences."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scalewise.analysis.curve import Curve
+from scalewise.analysis.noise import latest_noise_scale
+from scalewise.bench.throughput import Throughput, read_throughput
+from scalewise.errors import DataError
+from scalewise.loop.noise import NoiseScale
+from scalewise.plan.plan import Plan
+from scalewise.record.folder import RunFolder
+
+_WORTH_IT = 1.1
+"""How much faster all cores must be than one to be worth it."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What the bench found."""
+
+    points: list[Throughput]
+    verdict: str
+    """Where the time goes on the most workers."""
+
+    @classmethod
+    def read(cls, folder: Path) -> "Speed":
+        """Read it back from its folder."""
+        try:
+            content = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
+            return cls(read_throughput(folder / "throughput.csv"), str(content["breakdown"][-1]["verdict"]))
+        except (OSError, ValueError, KeyError, IndexError):
+            raise DataError(f"{folder} is damaged: remove it, and the same command measures again") from None
+
+    def speedup(self) -> tuple[Throughput, Throughput, float]:
+        """Return one worker and the most, at the most examples each, and how much faster they are."""
+        largest = max(point.examples_per_worker for point in self.points)
+        line = sorted(
+            (point for point in self.points if point.examples_per_worker == largest), key=lambda point: point.workers
+        )
+        return line[0], line[-1], line[-1].examples_per_second / line[0].examples_per_second
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that was found."""
+
+    pilot: RunFolder
+    speed: Speed
+    curve: Curve | None
+    """None where no batch size was studied to its end, or none reached the target."""
+    plan: Plan | None
+
+    def sentences(self) -> list[str]:
+        """Say what to do: batch and rate, workers, where the time goes, clusters."""
+        said = [self._critical(), *self._recipe(), *self._workers(), f"Where the time goes: {self.speed.verdict}."]
+        if self.plan is not None:
+            said += [sentence for sentence in self.plan.content()["says"] if sentence.startswith("The ")]
+        return said
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "says": self.sentences(),
+            "analysis": None if self.curve is None else self.curve.content(),
+            "plan": None if self.plan is None else self.plan.content(),
+        }
+
+    def _critical(self) -> str:
+        noise = latest_noise_scale(self.pilot)
+        guess = "" if noise is None or noise.value is None else f" (the noise scale alone guesses {noise.value:,.0f})"
+        if self.curve is None:
+            return (
+                f"Critical batch size: unknown, no study of a batch size was finished{guess}; give it more --minutes."
+            )
+        fit = self.curve.fit
+        if fit.value is None or fit.low is None or fit.high is None:
+            return f"Critical batch size: {fit.says}{guess}."
+        return (
+            f"Critical batch size: {fit.value:,.0f} ({fit.low:,.0f} to {fit.high:,.0f}). Well below it twice the batch "
+            f"takes half the steps; beyond it steps hardly fall{guess}."
+        )
+
+    def _recipe(self) -> list[str]:
+        """Say which batch and rate are the fastest on this machine."""
+        if self.plan is None:
+            return []
+        here = [one for one in self.plan.candidates if not one.statistic.predicted and one.cluster.link is None]
+        if not here:
+            return []
+        best = min(here, key=lambda one: one.hours).statistic
+        rate = "" if best.learning_rate is None else f" and a learning rate of {best.learning_rate:.3g}"
+        return [f"Use a batch of {best.global_batch:,}{rate}: {best.steps:,.0f} steps to the target."]
+
+    def _workers(self) -> list[str]:
+        one, most, speedup = self.speed.speedup()
+        if most.workers == one.workers:
+            return []
+        judged = "worth it" if speedup >= _WORTH_IT else "not worth it"
+        each = f"{one.examples_per_worker:,.0f} examples each"
+        return [f"Workers: {most.workers} are {speedup:.2f} times as fast as one with {each}, {judged} here."]
+
+
+def pilot_sentence(metadata: Mapping[str, Any], noise: NoiseScale | None) -> str:
+    """Say how the pilot ended."""
+    ended = "reached the target" if metadata["stopped_by"] == "target" else "did not reach the target in its time"
+    scale = "" if noise is None or noise.value is None else f"; gradient noise scale {noise.value:,.0f}"
+    return f"        {ended} after {metadata['steps']:,} steps of batch {_batch(metadata):,.0f}{scale}"
+
+
+def _batch(metadata: Mapping[str, Any]) -> float:
+    return metadata["examples"] / max(1, metadata["steps"])  # type: ignore[no-any-return]
+
+
+def speed_sentence(speed: Speed) -> str:
+    """Say how fast it goes."""
+    one, most, speedup = speed.speedup()
+    several = "" if most is one else f"; {most.workers} workers: {speedup:.2f} times that"
+    return f"        one worker: {one.examples_per_second:,.0f} examples/s{several}"

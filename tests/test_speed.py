@@ -1,0 +1,140 @@
+"""The step-time model: synthetic clusters whose numbers are known, a published table, and what cannot be told."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from processes import ROOT, Finished, group
+from scalewise.analysis.speed import NetworkFigures, fit_speed, place_of
+from scalewise.analysis.step_time import PARAMETERS, step_seconds
+from scalewise.bench.throughput import Throughput
+
+P100 = ROOT / "examples" / "p100_throughput.csv"
+NOISE = 0.02
+
+
+def analyze(*arguments: object) -> Finished:
+    return group(1, "analyze", *arguments)
+
+
+def points(values: Sequence[float], places: Sequence[tuple[int, int]], random: np.random.Generator) -> list[Throughput]:
+    """Measure a cluster of nodes of four that has these parameters, at places of (workers, examples per worker)."""
+    blank = [Throughput("synthetic", w, w * m, 1.0, workers_per_node=min(w, 4)) for w, m in places]
+    exact = step_seconds(np.array([values]), [place_of(point) for point in blank])[0]
+    measured = exact * np.exp(NOISE * random.standard_normal(len(places)))
+    return [
+        Throughput("synthetic", w, w * m, float(seconds), workers_per_node=min(w, 4))
+        for (w, m), seconds in zip(places, measured, strict=True)
+    ]
+
+
+def synthetic_cluster(random: np.random.Generator) -> list[float]:
+    """Draw a cluster: a step of a tenth of a second to ten, with links from good to bad."""
+    step = 10 ** random.uniform(-1, 1)
+    costs = [step * 10 ** random.uniform(low, high) for low, high in ((-3, -1.5), (-2.5, -1), (-3, -1), (-2, -0.5))]
+    return [step * random.uniform(0.02, 0.4), step * random.uniform(0.5, 0.95) / 64, *costs, random.uniform(1, 4)]
+
+
+def test_ninety_percent_intervals_hold_nearly_that_often() -> None:
+    random = np.random.default_rng(7)
+    held = []
+    few = [(w, m) for w in (1, 2, 4, 8) for m in (32, 64, 128)]
+    many = [(w, m) for w in (16, 32) for m in (32, 128)]
+    for _ in range(40):
+        values = synthetic_cluster(random)
+        model = fit_speed(points(values, few, random))
+        truth = points(values, many, random)
+        predictions = model.predict([place_of(point) for point in truth])
+        held += [p.low <= point.step_seconds <= p.high for p, point in zip(predictions, truth, strict=True)]
+    assert np.mean(held) >= 0.85, f"{np.mean(held):.2f} of {len(held)}"
+
+
+def test_parameters_are_recovered_where_the_points_show_them() -> None:
+    values = [0.05, 0.004, 0.002, 0.02, 0.05, 0.1, 1.5]
+    random = np.random.default_rng(3)
+    everywhere = [(w, m) for w in (1, 2, 4, 8, 16, 32, 64) for m in (4, 16, 64, 256)] * 3
+    found = fit_speed(points(values, everywhere, random)).parameters()
+    for name, value in zip(PARAMETERS, values, strict=True):
+        _, low, high = found[name]
+        assert low <= value <= high, name
+    for name, value in zip(PARAMETERS[:2], values, strict=False):
+        assert found[name][0] == pytest.approx(value, rel=0.1), name
+
+
+def test_what_bench_measured_of_the_network_helps_predictions() -> None:
+    values = [0.05, 0.004, 0.002, 0.02, 0.05, 0.1, 1.5]
+    measured = points(values, [(4, 64), (8, 64)], np.random.default_rng(0))
+    figures = NetworkFigures(between_nodes=True, latency_seconds=0.05, transfer_seconds=0.1, workers=2)
+    (truth,) = points(values, [(64, 64)], np.random.default_rng(1))
+    off = [
+        abs(np.log(fit_speed(measured, known).predict([place_of(truth)])[0].step_seconds / truth.step_seconds))
+        for known in (None, figures)
+    ]
+    assert off[1] < off[0]
+
+
+@pytest.mark.parametrize(
+    ("measured", "asked", "why"),
+    [
+        ([(2, 64), (2, 64)], (4, 64), "one measured point"),
+        ([(1, 64), (1, 128)], (2, 64), "one worker tells nothing of several"),
+        ([(1, 64), (2, 64), (4, 64)], (8, 64), "one node tells nothing of several"),
+        ([(8, 64), (16, 64)], (16, 4096), "too far from what was measured"),
+    ],
+)
+def test_what_points_cannot_carry(measured: list[tuple[int, int]], asked: tuple[int, int], why: str) -> None:
+    values = [0.05, 0.004, 0.002, 0.02, 0.05, 0.1, 1.5]
+    random = np.random.default_rng(0)
+    model = fit_speed(points(values, measured, random))
+    (prediction,) = model.predict([place_of(point) for point in points(values, [asked], random)])
+    assert prediction.refused is not None and why in prediction.refused
+
+
+def test_a_published_table_is_predicted_better_than_by_the_same_speed(tmp_path: Path) -> None:
+    ended = analyze("--throughput", P100, "--up-to", 8, "--json")
+    assert ended.exit_code == 0, ended.output
+    content = json.loads(ended.output)
+    assert content["mean_error"] < content["mean_error_of_same_speed"]
+    assert len(content["predictions"]) == 15
+    held = [one["low"] <= one["measured"] <= one["high"] for one in content["predictions"]]
+    assert sum(held) >= 13
+    assert "horovod_tensorflow, 32 per worker bends" in content["says"][0]
+    shown = analyze("--throughput", P100, "--up-to", 8)
+    assert "with the same speed per worker it would be" in shown.output
+
+
+def test_predictions_need_no_measured_ones_to_compare_with(tmp_path: Path) -> None:
+    lines = P100.read_text().splitlines()
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join([lines[0], *(line for line in lines[1:] if int(line.split(",")[1]) <= 8)]) + "\n")
+    content = json.loads(analyze("--throughput", few, "--predict", "16,24,32", "--json").output)
+    found = {(one["cluster"], one["workers"], one["global_batch"]): one for one in content["predictions"]}
+    assert len(found) == 15
+    assert {"step_seconds", "low", "high"} <= found["pytorch", 32, 4096].keys()
+    assert "mean_error" not in content
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("cluster,workers,global_batch\na,1,8\n", "no column 'step_seconds'"),
+        ("cluster,workers,global_batch,step_seconds\na,1,8,-1\n", "step_seconds=-1 should be a positive number"),
+        ("cluster,workers,global_batch,step_seconds,wokers_per_node\na,1,8,1,1\n", "did you mean 'workers_per_node'?"),
+    ],
+)
+def test_bad_throughput_files(tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "throughput.csv"
+    file.write_text(text)
+    ended = analyze("--throughput", file, "--predict", "4")
+    assert (ended.exit_code, len(ended.output.splitlines())) == (2, 1)
+    assert says in ended.output
+
+
+def test_nothing_left_to_fit(tmp_path: Path) -> None:
+    file = tmp_path / "throughput.csv"
+    file.write_text("cluster,workers,global_batch,step_seconds\na,4,8,1\n")
+    ended = analyze("--throughput", file, "--up-to", "2")
+    assert ended.exit_code == 2 and "at most 2 workers" in ended.output
