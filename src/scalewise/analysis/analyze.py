@@ -46,6 +46,13 @@ def analyze(request: AnalyzeRequest) -> Analysis:
     return analysis
 
 
+def analyze_folder(folder: Path) -> tuple[list[Workload], list[Skipped]]:
+    """Analyse studies by their own targets, and write nothing; return also what could not be read."""
+    skipped: list[Skipped] = []
+    request = AnalyzeRequest(folder, None, (), None, None, out=folder)
+    return _from_folder(request, skipped), skipped
+
+
 def _from_folder(request: AnalyzeRequest, skipped: list[Skipped]) -> list[Workload]:
     assert request.folder is not None
     asked = [Target.parse(text) for text in request.targets]
