@@ -27,6 +27,7 @@ ROOMS = [
     "compare",
     "analysis",
     "study",
+    "report",
     "cli",
     "__main__",
 ]
