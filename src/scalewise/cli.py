@@ -341,6 +341,21 @@ def noise(
 
 
 @app.command()
+def report(
+    folders: Annotated[
+        list[Path], typer.Argument(help="folders of runs, benches, comparisons, studies, plans, advice")
+    ],
+    out: Annotated[Path | None, typer.Option(help="where to write; by default into the only folder")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the answers and the paths as JSON")] = False,
+) -> None:
+    """Write one page, and the same as Markdown, about any results: the answer, charts, tables, how to repeat them."""
+    from scalewise.report.report import report as report_as_asked
+
+    written = report_as_asked(folders, out)
+    print(json.dumps(written.content(), indent=2) if as_json else f"{written.html}\n{written.markdown}")
+
+
+@app.command()
 def workloads() -> None:
     """List every workload with its data, size, target and whether its data is here."""
     from scalewise.workloads.catalogue import catalogue

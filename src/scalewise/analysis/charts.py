@@ -26,15 +26,19 @@ def draw_all(out: Path, workloads: Sequence[Workload]) -> list[Path]:
     pictures = []
     for workload in workloads:
         folder = out / re.sub(r"[^\w./-]+", "_", workload.curve.name) if len(workloads) > 1 else out
-        for name, draw in _PICTURES.items():
-            figure = draw(workload)
-            if figure is not None:
-                save(figure, folder / f"{name}.png")
-                pictures.append(folder / f"{name}.png")
-    if len(workloads) > 1 and (figure := _together([workload.curve for workload in workloads])) is not None:
-        save(figure, out / "steps_together.png")
+        for name, figure in figures(workload).items():
+            save(figure, folder / f"{name}.png")
+            pictures.append(folder / f"{name}.png")
+    if len(workloads) > 1 and (together := _together([workload.curve for workload in workloads])) is not None:
+        save(together, out / "steps_together.png")
         pictures.append(out / "steps_together.png")
     return pictures
+
+
+def figures(workload: Workload) -> dict[str, Figure]:
+    """Draw, by name, whatever one workload has something to draw for."""
+    drawn = {name: draw(workload) for name, draw in _PICTURES.items()}
+    return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
 def _steps(workload: Workload) -> Figure | None:
@@ -126,6 +130,9 @@ def _scatter(workload: Workload) -> Figure | None:
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for panel in panels.flat[count:]:
         panel.set_visible(False)
+    every = [point for points in workload.scatter.values() for point in points]
+    panels[0, 0].set_xlim(*_around([point.learning_rate for point in every]))
+    panels[0, 0].set_ylim(*_around([point.one_minus_momentum for point in every]))
     for panel, (batch_size, points) in zip(panels.flat, sorted(workload.scatter.items()), strict=False):
         plain_axes(panel)
         panel.set_xscale("log")
@@ -137,6 +144,11 @@ def _scatter(workload: Workload) -> Figure | None:
     handles, labels = panels.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper right", ncols=4, frameon=False)
     return figure
+
+
+def _around(values: Sequence[float]) -> tuple[float, float]:
+    """Return ends for all panels: left to itself, a panel whose trials share a value has none."""
+    return min(values) / 1.5, max(values) * 1.5
 
 
 def _draw_points(panel: Axes, points: Sequence[ScatterPoint]) -> None:

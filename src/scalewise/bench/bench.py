@@ -17,11 +17,14 @@ from scalewise.bench.network import Network
 from scalewise.bench.points import BenchRequest, Point, points
 from scalewise.bench.throughput import Series, Throughput, read_throughput, series, write_throughput
 from scalewise.bench.verdict import verdict
+from scalewise.cluster.collectives import choose_device
 from scalewise.cluster.launch import launch_local
 from scalewise.cluster.world import World
 from scalewise.config import AUTO, Config
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.record.atomic import write_result
+from scalewise.record.provenance import git_commit, hardware, versions
+from scalewise.record.recorder import now
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
 
@@ -168,6 +171,26 @@ def _ended(request: BenchRequest, results: Sequence[GroupResult], workload: Work
     found = [outcome.throughput for outcome in outcomes]
     ended = Bench(ExitCode.COMPLETE, series(found, request.weak), outcomes, networks)
     write_throughput(request.out / "throughput.csv", found)
-    write_result(request.out / "bench.json", json.dumps(ended.content(), indent=2).encode() + b"\n")
+    content = {"asked": _asked(request), **ended.content(), **_origin(request, workload)}
+    write_result(request.out / "bench.json", json.dumps(content, indent=2).encode() + b"\n")
     draw_speedup(request.out / "speedup.png", ended.series)
     return ended
+
+
+def _asked(request: BenchRequest) -> dict[str, Any]:
+    """Return what a reader of the results, maybe elsewhere, needs to measure again."""
+    return {
+        "workload": request.workload,
+        "workers": list(request.workers),
+        "microbatches": list(request.microbatches),
+        "scaling": "weak" if request.weak else "strong",
+        "seconds": request.seconds,
+        "synthetic": request.synthetic,
+        "overrides": list(request.overrides),
+        "cluster": request.cluster,
+    }
+
+
+def _origin(request: BenchRequest, workload: Workload) -> dict[str, Any]:
+    device = choose_device(points(request, workload)[0].config.cluster.device, World())
+    return {"versions": versions(), "hardware": hardware(device), "git_commit": git_commit(), "measured": now()}

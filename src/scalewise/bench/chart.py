@@ -12,6 +12,11 @@ from scalewise.charts import BASELINE_COLOUR, COLOURS, label_line_ends, plain_ax
 
 
 def draw_speedup(file: Path, lines: Sequence[Series]) -> None:
+    """Write the chart to a file."""
+    save(speedup_figure(lines), file)
+
+
+def speedup_figure(lines: Sequence[Series]) -> Figure:
     """Draw one line per series."""
     figure = Figure(figsize=(8.5, 4.6), layout="constrained")
     axes = figure.subplots()
@@ -29,4 +34,4 @@ def draw_speedup(file: Path, lines: Sequence[Series]) -> None:
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     label_line_ends(axes, ends)
-    save(figure, file)
+    return figure

@@ -12,6 +12,11 @@ from scalewise.compare.trials import BASELINE, Condition
 
 
 def draw_curves(file: Path, title: str, curves: Mapping[Condition, Sequence[Curve]], quality: Quality) -> None:
+    """Write the picture to a file."""
+    save(curves_figure(title, curves, quality), file)
+
+
+def curves_figure(title: str, curves: Mapping[Condition, Sequence[Curve]], quality: Quality) -> Figure:
     """Draw the mean over seeds as a line and all seeds as a band."""
     figure = Figure(figsize=(8.5, 4.6), layout="constrained")
     axes = figure.subplots()
@@ -33,7 +38,7 @@ def draw_curves(file: Path, title: str, curves: Mapping[Condition, Sequence[Curv
     axes.set_ylabel(quality.label)
     axes.set_xlim(left=0)
     label_line_ends(axes, ends)
-    save(figure, file)
+    return figure
 
 
 def _draw_condition(axes: Axes, curves: Sequence[Curve], colour: str, dashed: bool) -> float:

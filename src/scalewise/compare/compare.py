@@ -84,11 +84,26 @@ def _compared(request: CompareRequest, everything: list[Trial]) -> Comparison:
     curves = {condition: _curves(condition, everything, quality) for condition in conditions(request)}
     rows = [make_row(condition, found, quality) for condition, found in curves.items()]
     comparison = Comparison(ExitCode.COMPLETE, quality, rows)
-    content = {"workload": request.workload, "epochs": request.epochs, "seeds": request.seeds, **comparison.content()}
+    content = _content(request, comparison)
     write_result(request.out / "compare.json", json.dumps(content, indent=2).encode() + b"\n")
     title = f"{request.workload}: recipes at batch {request.global_batch:,} against batch {request.baseline_batch:,}"
     draw_curves(request.out / "compare.png", title, curves, quality)
     return comparison
+
+
+def _content(request: CompareRequest, comparison: Comparison) -> dict[str, Any]:
+    """Return the comparison with what a reader needs to make it again."""
+    asked = {
+        "recipes": list(request.recipes),
+        "global_batch": request.global_batch,
+        "baseline_batch": request.baseline_batch,
+        "learning_rate": request.learning_rate,
+        "overrides": list(request.overrides),
+        "workers": request.workers,
+    }
+    found = {"workload": request.workload, "epochs": request.epochs, "seeds": request.seeds, **comparison.content()}
+    assert comparison.quality is not None
+    return {**found, "higher_is_better": comparison.quality.higher_is_better, "asked": asked}
 
 
 def _curves(condition: Condition, everything: Iterable[Trial], quality: Quality) -> list[Curve]:

@@ -63,11 +63,19 @@ class RunFolder:
         """Write the configuration; its cluster may differ from that of an earlier sitting."""
         self._write(self._config, to_yaml(config).encode())
 
+    def begun(self) -> bool:
+        """Say whether a run has ever begun here."""
+        return self._config.exists()
+
+    def config(self) -> Config:
+        """Read the configuration of the run."""
+        return read_config(self._config)
+
     def check(self, config: Config) -> None:
         """Refuse a folder whose run has another recipe."""
-        if not self._config.exists():
+        if not self.begun():
             return
-        found = differences(model_decisions(read_config(self._config)), model_decisions(config))
+        found = differences(model_decisions(self.config()), model_decisions(config))
         if found:
             raise FolderError(
                 f"{self.path} holds a run of another recipe: {'; '.join(found)}; "

@@ -1,0 +1,91 @@
+"""Recognises what a folder holds, and reads it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalewise.errors import FolderError
+from scalewise.record.folder import RunFolder
+from scalewise.record.study_folder import OWN
+from scalewise.report.benches import FILE as BENCH_FILE
+from scalewise.report.benches import bench_sections
+from scalewise.report.comparisons import FILE as COMPARISON_FILE
+from scalewise.report.comparisons import comparison_sections
+from scalewise.report.plans import FILE as PLAN_FILE
+from scalewise.report.plans import plan_sections
+from scalewise.report.runs import run_sections
+from scalewise.report.section import Section
+from scalewise.report.studies import is_study, study_sections
+from scalewise.report.values import Facts, read_facts
+from scalewise.report.words import sentence
+
+ADVICE_FILE = "advise.json"
+_PARTS_OF_ADVICE = ("plan", "study", "bench", "noise")
+"""The folders beside an advice, the one that matters most first."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of folder: how it is recognised, and what reads it."""
+
+    name: str
+    fits: Callable[[Path], bool]
+    read: Callable[[Path], list[Section]]
+
+
+def _has(name: str) -> Callable[[Path], bool]:
+    return lambda folder: (folder / name).is_file()
+
+
+def _advice_sections(folder: Path) -> list[Section]:
+    """Read an advice and whatever it rests on."""
+    facts = read_facts(folder / ADVICE_FILE)
+    parts = [folder / name for name in _PARTS_OF_ADVICE if (folder / name).is_dir()]
+    known = [(part, kind) for part in parts if (kind := kind_of(part)) is not None]
+    plain = {name: value for name, value in facts.content.items() if isinstance(value, str | int | float)}
+    own = Section(
+        kind="Advice",
+        title=facts.text("workload") or "how far to scale",
+        folder=folder,
+        answer=[sentence(text) for text in facts.texts("says")] or ["It says nothing."],
+        asked=Facts(facts.where, plain).shown(),
+        methods=[f"What it rests on follows: {', '.join(part.name for part, _ in known)}."] if known else [],
+    )
+    return [own, *(section for part, kind in known for section in kind.read(part))]
+
+
+KINDS = (
+    Kind("advice", _has(ADVICE_FILE), _advice_sections),
+    Kind("plan", _has(PLAN_FILE), plan_sections),
+    Kind("bench", _has(BENCH_FILE), bench_sections),
+    Kind("comparison", _has(COMPARISON_FILE), comparison_sections),
+    Kind("run", lambda folder: RunFolder(folder).begun(), run_sections),
+    Kind("study", is_study, study_sections),
+)
+
+
+def kind_of(folder: Path) -> Kind | None:
+    """Return what a folder holds; None for anything else."""
+    return next((kind for kind in KINDS if kind.fits(folder)), None)
+
+
+def read_sections(folder: Path) -> list[Section]:
+    """Read any folder of results."""
+    return _known(folder).read(folder)
+
+
+def report_folder(folder: Path) -> Path:
+    """Say where the report of one folder goes; the layout of a study has a place of its own for such things."""
+    return folder / OWN / "report" if _known(folder).name == "study" else folder
+
+
+def _known(folder: Path) -> Kind:
+    if not folder.is_dir():
+        raise FolderError(f"{folder} is not a folder" if folder.exists() else f"there is no folder {folder}")
+    kind = kind_of(folder)
+    if kind is None:
+        raise FolderError(
+            f"{folder} holds no results: "
+            "it is not the folder of a run, a bench, a comparison, a study, a plan or an advice"
+        )
+    return kind

@@ -1,0 +1,241 @@
+"""The section of a plan: the fastest cluster, the cheapest, and the frontier between them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from scalewise.report.chart import Axis, Line, Mark, Plot, Rule, Series, Shape
+from scalewise.report.origin import origin_of
+from scalewise.report.picture import draw_plot
+from scalewise.report.section import Figure, Section, Table
+from scalewise.report.values import Facts, read_facts
+from scalewise.report.words import counted, duration, durations, money, number, percent, sentence
+
+FILE = "plan.json"
+_CHOICES = {
+    "fastest": "fastest",
+    "cheapest": "cheapest",
+    "fastest_within_budget": "fastest within the budget",
+    "cheapest_within_deadline": "cheapest within the deadline",
+}
+_LOG_FROM = 10
+
+
+def plan_sections(folder: Path) -> list[Section]:
+    """Read a folder of a plan."""
+    facts = read_facts(folder / FILE)
+    currency, asked = facts.text("currency"), facts.part("asked")
+    return [
+        Section(
+            kind="Plan",
+            title=asked.text("workload") or "time and cost to the target",
+            folder=folder,
+            answer=_answer(facts, currency),
+            asked=asked.shown(),
+            figures=[*_frontier_figures(facts, currency), *_scaling_figures(facts, currency)],
+            tables=[
+                *_choice_tables(facts, currency),
+                *_point_tables("The frontier", facts.each("frontier"), currency),
+                *_point_tables("All candidates", facts.each("candidates"), currency),
+                *_scaling_tables(facts, currency),
+            ],
+            methods=[*_METHODS, *(f"Left out: {text}." for text in facts.texts("left_out"))],
+            commands=facts.texts("commands") or [text for text in [facts.text("command")] if text],
+            origin=origin_of(facts),
+        )
+    ]
+
+
+_METHODS = (
+    "Time to target is steps to target, which the batch and the recipe decide, times seconds per step, which the batch "
+    "and the cluster decide. Cost is that time times the price of the cluster.",
+    "A point is on the frontier when no other one is both faster and cheaper. Open marks are predicted from points "
+    "that were measured; reliability is the share of runs that reached the target.",
+)
+
+
+def _answer(facts: Facts, currency: str) -> list[str]:
+    names = {point.text("cluster") for point in facts.each("candidates")} - {""}
+    said = [sentence(text, names) for text in facts.texts("says")]
+    return (
+        said or [_choice_sentence(word, point, currency) for word, point in _choices(facts)] or ["Nothing is possible."]
+    )
+
+
+def _choices(facts: Facts) -> list[tuple[str, Facts]]:
+    found = [(word, facts.part(name)) for name, word in _CHOICES.items()]
+    return [(word, point) for word, point in found if point.content]
+
+
+def _choice_sentence(word: str, point: Facts, currency: str) -> str:
+    cost = money(point.number("cost"), currency)
+    return f"The {word} is {_where(point)}: {duration(point.number('hours'))}{cost and f' for {cost}'}."
+
+
+def _where(point: Facts) -> str:
+    size = f"{counted(point.whole('workers') or 0, 'worker')}, batch {number(point.number('global_batch'))}"
+    return f"{point.text('cluster')}, {size}"
+
+
+def _key(point: Facts) -> tuple[str, ...]:
+    """Return what makes a candidate itself."""
+    return tuple(point.text(name) for name in ("cluster", "nodes", "workers", "global_batch", "learning_rate"))
+
+
+def _axis(label: str, values: Sequence[float]) -> Axis:
+    log = bool(values) and min(values) > 0 and max(values) / min(values) > _LOG_FROM
+    return Axis(label, log=log, from_zero=not log)
+
+
+def _frontier_figures(facts: Facts, currency: str) -> list[Figure]:
+    frontier = sorted(_priced(facts.each("frontier")), key=lambda point: point.needed("cost"))
+    on_it = {_key(point) for point in frontier}
+    others = [point for point in _priced(facts.each("candidates")) if _key(point) not in on_it]
+    if not frontier:
+        return []
+    points = [*frontier, *others]
+    x = _axis(f"cost, {currency}" if currency else "cost", [point.needed("cost") for point in points])
+    y = _axis("hours to the target", [point.needed("hours") for point in points])
+    series = [
+        Series(
+            "other candidates", tuple(_cost_mark(one, currency, False) for one in others), None, Line.NONE, pale=True
+        ),
+        Series("frontier", tuple(_cost_mark(one, currency, True) for one in frontier), 0),
+    ]
+    chosen = [(word, point) for word, point in _choices(facts) if point.number("cost") is not None]
+    series += [
+        Series(word, (_cost_mark(point, currency, False),), colour, Line.NONE)
+        for colour, (word, point) in enumerate(chosen, start=1)
+    ]
+    plot = Plot("Time against cost", x, y, tuple(series))
+    caption = (
+        "Each point is a cluster with a batch. On the frontier, less time costs more; pale points are never the choice."
+    )
+    return [Figure("frontier", caption, plot, draw_plot(plot))]
+
+
+def _priced(points: Sequence[Facts]) -> list[Facts]:
+    return [point for point in points if point.number("cost") is not None and point.number("hours") is not None]
+
+
+def _cost_mark(point: Facts, currency: str, with_interval: bool) -> Mark:
+    low, high = (point.number(name) if with_interval else None for name in ("low_hours", "high_hours"))
+    return Mark(
+        point.needed("cost"), point.needed("hours"), _says(point, currency), low, high, point.truth("predicted")
+    )
+
+
+def _says(point: Facts, currency: str) -> str:
+    hours, ends = duration(point.number("hours")), _hours_interval(point)
+    lines = [
+        _where(point) if point.text("cluster") else f"{counted(point.whole('workers') or 0, 'worker')}",
+        f"{hours}{ends and f' ({ends})'}",
+        money(point.number("cost"), currency),
+        "predicted" if point.truth("predicted") else "",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def _hours_interval(point: Facts) -> str:
+    return durations(point.number("low_hours"), point.number("high_hours"))
+
+
+def _scaling_figures(facts: Facts, currency: str) -> list[Figure]:
+    clusters = [(one, _timed(one)) for one in facts.each("scaling") if _timed(one)]
+    if not clusters:
+        return []
+    series = [_cluster_series(one, points, colour, currency) for colour, (one, points) in enumerate(clusters)]
+    rules = [
+        Rule(
+            "x", worth, f"worth it up to {worth:,}" + (f", {one.text('cluster')}" if len(clusters) > 1 else ""), colour
+        )
+        for colour, (one, _) in enumerate(clusters)
+        if (worth := one.whole("worth_up_to")) is not None
+    ]
+    of = f" of {clusters[0][0].text('cluster')}" if len(clusters) > 1 else ""
+    y = _axis("hours to the target", [point.needed("hours") for _, points in clusters for point in points])
+    x = Axis("workers", log=True, powers_of_two=True)
+    plot = Plot("Time against workers", x, y, (*_ideal(clusters[0][1], of), *series), tuple(rules))
+    caption = "Bands are the intervals of the time; open marks are predicted. The dashed line is perfect scaling."
+    return [Figure("scaling", caption, plot, draw_plot(plot))]
+
+
+def _timed(cluster: Facts) -> list[Facts]:
+    points = [one for one in cluster.each("points") if one.number("hours") is not None and one.number("workers")]
+    return sorted(points, key=lambda point: point.needed("workers"))
+
+
+def _ideal(points: Sequence[Facts], of: str) -> list[Series]:
+    """Return perfect scaling from the first point on, as long as it stays within sight."""
+    workers, hours = points[0].needed("workers"), points[0].needed("hours")
+    floor = min(point.needed("hours") for point in points) / 2
+    marks = [Mark(one.needed("workers"), hours * workers / one.needed("workers")) for one in points]
+    seen = tuple(mark for mark in marks if mark.y >= floor)
+    name = f"perfect scaling{of}"
+    return [Series(name, seen, None, Line.DASHED, Shape.NONE, silent=True)] if len(seen) > 1 else []
+
+
+def _cluster_series(cluster: Facts, points: Sequence[Facts], colour: int, currency: str) -> Series:
+    marks = [
+        Mark(one.needed("workers"), one.needed("hours"), _point_says(one, currency), predicted=one.truth("predicted"))
+        for one in points
+    ]
+    ends = [(one.needed("workers"), one.number("low_hours"), one.number("high_hours")) for one in points]
+    band = tuple((x, low, high) for x, low, high in ends if low is not None and high is not None)
+    name = cluster.text("cluster")
+    return Series(name, tuple(marks), colour, band=band if len(band) > 1 else (), label=name)
+
+
+def _point_says(point: Facts, currency: str) -> str:
+    return f"{_says(point, currency)}\nbatch {number(point.number('global_batch'))}"
+
+
+_COLUMNS = (
+    *("cluster", "nodes", "workers", "global batch", "learning rate", "steps", "s/step", "time", "interval"),
+    *("cost", "reliability", ""),
+)
+
+
+def _cells(point: Facts, currency: str) -> list[str]:
+    counts = [number(point.number(name)) for name in ("nodes", "workers", "global_batch", "learning_rate", "steps")]
+    return [
+        point.text("cluster"),
+        *counts,
+        number(point.number("step_seconds")),
+        duration(point.number("hours")),
+        _hours_interval(point),
+        money(point.number("cost"), currency),
+        _reliability(point),
+        "predicted" if point.truth("predicted") else "",
+    ]
+
+
+def _reliability(point: Facts) -> str:
+    runs = point.whole("runs")
+    return percent(point.number("reliability")) + ("" if runs is None else f" of {runs:,}")
+
+
+def _choice_tables(facts: Facts, currency: str) -> list[Table]:
+    rows = [[word, *_cells(point, currency)] for word, point in _choices(facts)]
+    return [Table("The choices", ("", *_COLUMNS), rows)] if rows else []
+
+
+def _point_tables(title: str, points: Sequence[Facts], currency: str) -> list[Table]:
+    return [Table(title, _COLUMNS, [_cells(point, currency) for point in points])] if points else []
+
+
+def _scaling_tables(facts: Facts, currency: str) -> list[Table]:
+    rows = [
+        [
+            cluster.text("cluster"),
+            number(point.number("workers")),
+            number(point.number("global_batch")),
+            duration(point.number("hours")),
+            _hours_interval(point),
+            money(point.number("cost"), currency),
+            "predicted" if point.truth("predicted") else "",
+        ]
+        for cluster in facts.each("scaling")
+        for point in _timed(cluster)
+    ]
+    columns = ("cluster", "workers", "global batch", "time", "interval", "cost", "")
+    return [Table("Time against workers", columns, rows)] if rows else []

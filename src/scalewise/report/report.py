@@ -1,0 +1,60 @@
+"""The report from its folders to its two files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scalewise.charts import png
+from scalewise.record.atomic import write_result
+from scalewise.report.kinds import read_sections, report_folder
+from scalewise.report.markdown import markdown
+from scalewise.report.page import page
+from scalewise.report.section import Section
+
+_DEFAULT_OUT = Path("runs/report")
+PICTURES = "report_figures"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written."""
+
+    html: Path
+    markdown: Path
+    pictures: list[Path]
+    sections: list[Section]
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "html": str(self.html),
+            "markdown": str(self.markdown),
+            "pictures": [str(picture) for picture in self.pictures],
+            "sections": [
+                {"kind": one.kind, "title": one.title, "folder": str(one.folder), "answer": list(one.answer)}
+                for one in self.sections
+            ],
+        }
+
+
+def report(folders: Sequence[Path], out: Path | None) -> Report:
+    """Read every folder, and only then write."""
+    sections = [section for folder in folders for section in read_sections(folder)]
+    if out is None:
+        out = report_folder(folders[0]) if len(folders) == 1 else _DEFAULT_OUT
+    pictures = _write_pictures(out, sections)
+    written = Report(out / "report.html", out / "report.md", pictures, sections)
+    write_result(written.html, page(sections).encode())
+    write_result(written.markdown, markdown(sections, PICTURES).encode())
+    return written
+
+
+def _write_pictures(out: Path, sections: Sequence[Section]) -> list[Path]:
+    pictures = []
+    for number, section in enumerate(sections, start=1):
+        for figure in section.figures:
+            file = out / PICTURES / f"{number}_{figure.name}.png"
+            write_result(file, png(figure.drawing))
+            pictures.append(file)
+    return pictures

@@ -1,0 +1,214 @@
+"""The section of a run: how it ended, and its metrics along the way."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from scalewise.config import Config, Target, model_decisions
+from scalewise.errors import FolderError
+from scalewise.record.folder import RunFolder
+from scalewise.report.chart import Axis, Mark, Plot, Rule, Series, Shape
+from scalewise.report.commands import command
+from scalewise.report.origin import origin_of
+from scalewise.report.picture import draw_plot
+from scalewise.report.section import Figure, Section, Table, facts_table
+from scalewise.report.values import Facts, as_text
+from scalewise.report.words import counted, duration, interval, number
+
+Measured = Sequence[tuple[int, dict[str, float]]]
+
+_ENDS = {
+    "target": "reached its target {target}",
+    "steps": "took its steps",
+    "epochs": "took its epochs",
+    "seconds": "used its seconds",
+    "signal": "was asked to stop; the same command continues it",
+    "diverged": "diverged: the loss is not finite",
+}
+_MANY_MARKS = 60
+"""From so many on, a line without dots is easier to read."""
+_LOG_FROM = 5
+"""Values that differ by such a factor need a logarithmic axis."""
+_NOISE = "noise_scale"
+
+
+def run_sections(folder: Path) -> list[Section]:
+    """Read a run folder."""
+    run = RunFolder(folder)
+    config, facts, measured = run.config(), Facts(str(folder), run.metadata()), _measurements(run)
+    return [
+        Section(
+            kind="Run",
+            title=config.workload,
+            folder=folder,
+            answer=_answer(config, facts, measured),
+            asked=_asked(config, facts),
+            figures=_figures(config, measured),
+            tables=[*_measurement_tables(measured), _settings(config)],
+            methods=_methods(config, facts, measured),
+            commands=[
+                command("train", config.workload, recipe=folder / "run.yaml", workers=facts.whole("workers"), out="NEW")
+            ],
+            origin={"seed": str(config.recipe.seed), **origin_of(facts)},
+        )
+    ]
+
+
+def _measurements(run: RunFolder) -> Measured:
+    try:
+        return run.measurements()
+    except (OSError, ValueError) as error:
+        raise FolderError(f"{run.path} is damaged: its measurements cannot be read: {error}") from None
+
+
+def _answer(config: Config, facts: Facts, measured: Measured) -> list[str]:
+    steps, seconds = facts.whole("steps"), facts.number("training_seconds")
+    if steps is None:
+        return ["The run has begun and has recorded nothing yet."]
+    ended = _how_it_ended(config, facts)
+    spent = "" if seconds is None else f", {duration(seconds / 3600)} of training"
+    workers = counted(facts.whole("workers") or 1, "worker")
+    sentences = [f"The run {ended} after {counted(steps, 'step')}{spent} on {workers}."]
+    metric = _chief_metric(config, measured)
+    if metric is not None:
+        last = measured[-1][1][metric]
+        best, at = min((row[metric], step) for step, row in measured if not math.isnan(row[metric]))
+        lowest = "" if best == last else f"; the lowest was {number(best)} at step {at:,}"
+        sentences.append(f"At the end {metric} was {number(last) or 'not a number'}{lowest}.")
+    return [*sentences, *_noise_sentence(measured)]
+
+
+def _how_it_ended(config: Config, facts: Facts) -> str:
+    reason, target = facts.text("stopped_by"), config.stop.target
+    if reason in ("steps", "epochs", "seconds") and target is not None:
+        return f"did not reach its target {target}: it {_ENDS[reason]} and ended"
+    return _ENDS.get(reason, "is not finished; it is").format(target=target)
+
+
+def _chief_metric(config: Config, measured: Measured) -> str | None:
+    """Return the metric of the target where lower is better, or else the first error on val."""
+    columns = list(measured[-1][1]) if measured else []
+    target = Target.parse(config.stop.target) if config.stop.target else None
+    wanted = [target.metric] if target is not None and target.below else []
+    found = [*wanted, "val/classification_error", *(name for name in columns if name.startswith("val/"))]
+    return next((name for name in found if name in columns and _any_number(measured, name)), None)
+
+
+def _any_number(measured: Measured, name: str) -> bool:
+    return any(not math.isnan(row[name]) for _, row in measured)
+
+
+def _noise_sentence(measured: Measured) -> list[str]:
+    if not measured or _NOISE not in measured[-1][1]:
+        return []
+    row = measured[-1][1]
+    value, low, high = (number(row.get(f"{_NOISE}{end}")) for end in ("", "_low", "_high"))
+    if not value:
+        return ["The gradient noise scale could not be told from so few steps."]
+    return [
+        f"The gradient noise scale at the end was {value} examples ({interval(low, high)}): a cheap guess at the "
+        "critical batch size, often wrong; a study measures it."
+    ]
+
+
+def _asked(config: Config, facts: Facts) -> dict[str, str]:
+    recipe, stop = config.recipe, config.stop
+    ends = {"steps": stop.steps, "epochs": stop.epochs, "seconds": stop.seconds}
+    return {
+        "workload": config.workload,
+        "global batch": f"{recipe.global_batch:,}",
+        "optimizer": recipe.optimizer,
+        "learning rate": f"{recipe.learning_rate:g}",
+        "target": stop.target or "none",
+        "ends after": " or ".join(f"{value:,g} {name}" for name, value in ends.items() if value is not None)
+        or "nothing",
+        "workers": facts.text("workers") or as_text(config.cluster.workers),
+    }
+
+
+def _figures(config: Config, measured: Measured) -> list[Figure]:
+    columns = [name for name in (measured[-1][1] if measured else ()) if not name.startswith(_NOISE)]
+    metrics = dict.fromkeys(name.rpartition("/")[2] for name in columns)
+    plots = [
+        (metric, _metric_plot(config, metric, [c for c in columns if c.rpartition("/")[2] == metric], measured))
+        for metric in metrics
+    ]
+    if measured and _NOISE in measured[-1][1]:
+        plots.append((_NOISE, _noise_plot(measured)))
+    drawable = [(name, plot) for name, plot in plots if any(one.marks for one in plot.series)]
+    return [Figure(name, _caption(name, plot), plot, draw_plot(plot)) for name, plot in drawable]
+
+
+def _caption(name: str, plot: Plot) -> str:
+    if name == _NOISE:
+        return "Each point is over the steps since the one before, with its 95 % interval."
+    return f"Measured on whole splits{'; the dashed line is the target' * bool(plot.rules)}."
+
+
+def _metric_plot(config: Config, metric: str, columns: Sequence[str], measured: Measured) -> Plot:
+    values = [row[name] for _, row in measured for name in columns if math.isfinite(row[name])]
+    log = bool(values) and min(values) > 0 and max(values) / min(values) > _LOG_FROM
+    target = Target.parse(config.stop.target) if config.stop.target else None
+    rules = [Rule("y", target.value, f"target {target.value:g}")] if target and target.metric in columns else []
+    y = Axis(metric.replace("_", " "), log=log, from_zero=not log)
+    series = [_split(config, name, measured, colour) for colour, name in enumerate(columns)]
+    title = f"{metric.replace('_', ' ').capitalize()} over steps"
+    return Plot(title, Axis("step", from_zero=True, whole=True), y, tuple(series), tuple(rules))
+
+
+def _split(config: Config, column: str, measured: Measured, colour: int) -> Series:
+    batch = config.recipe.global_batch
+    marks = [
+        Mark(step, row[column], f"step {step:,}\n{step * batch:,} examples\n{number(row[column])}")
+        for step, row in measured
+        if math.isfinite(row[column])
+    ]
+    name = column.rpartition("/")[0] or column
+    shape = Shape.DOT if len(marks) <= _MANY_MARKS else Shape.NONE
+    return Series(name, tuple(marks), colour, shape=shape, label=name)
+
+
+def _noise_plot(measured: Measured) -> Plot:
+    rows = [(step, row) for step, row in measured if math.isfinite(row.get(_NOISE, math.nan))]
+    marks = [
+        Mark(step, row[_NOISE], f"until step {step:,}\n{number(row[_NOISE])} examples", *_noise_ends(row))
+        for step, row in rows
+    ]
+    series = Series("noise scale", tuple(marks), 0)
+    title = "Gradient noise scale over steps"
+    return Plot(title, Axis("step", from_zero=True, whole=True), Axis("noise scale, examples", log=True), (series,))
+
+
+def _noise_ends(row: dict[str, float]) -> tuple[float | None, float | None]:
+    low, high = (row.get(f"{_NOISE}_{end}") for end in ("low", "high"))
+    return low, high
+
+
+def _measurement_tables(measured: Measured) -> list[Table]:
+    if not measured:
+        return []
+    columns = list(measured[-1][1])
+    rows = [[f"{step:,}", *(number(row.get(name)) or "-" for name in columns)] for step, row in measured]
+    return [Table("Measurements", ["step", *columns], rows, [True] * (1 + len(columns)))]
+
+
+def _settings(config: Config) -> Table:
+    return facts_table("Settings", {name: as_text(value) or "none" for name, value in model_decisions(config).items()})
+
+
+def _methods(config: Config, facts: Facts, measured: Measured) -> list[str]:
+    recipe = config.recipe
+    examples = facts.whole("train_examples")
+    of = "" if examples is None else f" of the {examples:,} training examples"
+    methods = [
+        f"Every step is one update on {recipe.global_batch:,}{of}, which go through the network in microbatches of "
+        f"{as_text(recipe.microbatch)}; workers share them out, so their number decides the time and never the model.",
+        "Metrics are measured on whole splits, at step 0, at regular steps and at the end. Seconds of training do not "
+        "include evaluation and checkpoints.",
+    ]
+    if measured and _NOISE in measured[-1][1]:
+        methods.append(
+            "The noise scale compares the gradients of microbatches with their sum, averaged over the steps since the "
+            "measurement before; its interval is for 95 %."
+        )
+    return methods

@@ -1,0 +1,189 @@
+"""The section of a study: steps to target against batch size, and the critical batch size."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from scalewise.analysis.analyze import workloads_in
+from scalewise.analysis.archive import Skipped
+from scalewise.analysis.curve import Curve
+from scalewise.analysis.findings import Workload
+from scalewise.analysis.outcomes import StepsToTarget
+from scalewise.analysis.table import curve_table
+from scalewise.record.study_folder import StudyFolder, find_studies
+from scalewise.report.commands import command
+from scalewise.report.origin import origin_of
+from scalewise.report.section import Section, Table, as_table
+from scalewise.report.study_charts import study_figures
+from scalewise.report.values import Facts, as_text
+from scalewise.report.words import interval, number, sentence
+
+_NAMED = 5
+"""So many things that could not be read are named."""
+
+
+def is_study(folder: Path) -> bool:
+    """Say whether there is a study anywhere below a folder."""
+    return next(find_studies(folder), None) is not None
+
+
+def study_sections(folder: Path) -> list[Section]:
+    """Analyse a folder of studies; each workload in it is a section."""
+    skipped: list[Skipped] = []
+    workloads = workloads_in(folder, [], skipped)
+    described: dict[str, list[Facts]] = {}
+    for study in find_studies(folder):
+        if study.path not in [item.path for item in skipped]:
+            facts = _description(study)
+            described.setdefault("/".join(facts.text(key) for key in ("dataset", "model", "optimizer")), []).append(
+                facts
+            )
+    return [_section(folder, workload, described.get(workload.curve.name, []), skipped) for workload in workloads]
+
+
+def _description(study: StudyFolder) -> Facts:
+    return Facts(str(study.path), study.description())
+
+
+def _section(folder: Path, workload: Workload, described: Sequence[Facts], skipped: Sequence[Skipped]) -> Section:
+    curve = workload.curve
+    return Section(
+        kind="Study",
+        title=curve.name,
+        folder=folder,
+        answer=_answer(curve),
+        asked=_asked(curve, described),
+        figures=study_figures(workload),
+        tables=[as_table("Steps to target", curve_table(curve)), *_space_tables(described), *_trial_tables(workload)],
+        methods=[*_METHODS, *_left_out(skipped)],
+        commands=_commands(folder, curve, described),
+        origin=_origin(described),
+    )
+
+
+_METHODS = (
+    "At each batch size several settings are tried. Steps to target are the fewest over all complete trials: the first "
+    "measured step whose metric is strictly past the target. The interval is what drawing the same trials again would "
+    "give nine times in ten: from the best trial to the third best.",
+    "The critical batch size is the B_crit of steps = S_min (1 + B_crit/B), fitted to the logarithms with errors that "
+    "let a few points be far off; batch sizes that never arrived count as bounds. Its interval is for 95 %.",
+    "A batch size scales perfectly up to 20 % more examples than the smallest batches need; it is in maximal "
+    "parallelism where its steps are within 20 % of the fewest, and in diminishing returns between them.",
+)
+
+
+def _left_out(skipped: Sequence[Skipped]) -> list[str]:
+    if not skipped:
+        return []
+    named = "; ".join(f"{item.path}: {item.why}" for item in skipped[:_NAMED])
+    more = f"; and {len(skipped) - _NAMED} more" if len(skipped) > _NAMED else ""
+    return [f"Left out, because it could not be read: {named}{more}."]
+
+
+def _answer(curve: Curve) -> list[str]:
+    reached = [row for row in curve.rows if row.steps is not None]
+    sentences = [sentence(curve.fit.says)] if reached else ["No batch size reached the target."]
+    if len(reached) > 1:
+        sentences.append(_fewest(reached))
+    overhead = curve.overhead
+    if overhead.value is not None:
+        ends = interval(number(_rounded(overhead.low)), number(_rounded(overhead.high)))
+        known = ends or "by the lines between the points"
+        sentences.append(
+            f"Up to a batch of {number(_rounded(overhead.value))} ({known}) "
+            "a larger batch costs at most 20 % more examples."
+        )
+    if missed := [row for row in curve.rows if row.steps is None and reached]:
+        named = ", ".join(f"{row.batch_size:,}" for row in missed)
+        sentences.append(f"Batch {named} did not reach the target in the steps that were tried.")
+    return sentences
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.3g}")
+
+
+def _fewest(reached: Sequence[StepsToTarget]) -> str:
+    first, best = reached[0], min(reached, key=lambda row: row.steps or 0.0)
+    assert first.steps is not None and best.steps is not None
+    if best is first:
+        return f"The smallest batch, {first.batch_size:,}, needs the fewest steps, {number(best.steps)}."
+    return (
+        f"Batch {best.batch_size:,} needs the fewest steps, {number(best.steps)}: {first.steps / best.steps:.1f} times "
+        f"fewer than batch {first.batch_size:,}, "
+        f"with a batch {number(best.batch_size / first.batch_size)} times as large."
+    )
+
+
+def _asked(curve: Curve, described: Sequence[Facts]) -> dict[str, str]:
+    asked = {"target": curve.target or "", "batch sizes": ", ".join(f"{row.batch_size:,}" for row in curve.rows)}
+    trials = sorted({row.trials for row in curve.rows})
+    asked["trials at each"] = " to ".join(f"{count:,}" for count in dict.fromkeys((trials[0], trials[-1])))
+    if described and (examples := described[0].text("train_examples")):
+        asked["training examples"] = examples
+    return asked
+
+
+def _trial_tables(workload: Workload) -> list[Table]:
+    rows = [
+        [
+            f"{batch:,}",
+            f"{point.learning_rate:.4g}",
+            f"{1 - point.one_minus_momentum:.4g}",
+            point.fate,
+            "best" * point.best,
+        ]
+        for batch, points in sorted(workload.scatter.items())
+        for point in points
+    ]
+    columns = ("batch size", "learning rate", "momentum", "target", "")
+    return [Table("All trials", columns, rows, (True, True, True, False, False))] if rows else []
+
+
+def _space_tables(described: Sequence[Facts]) -> list[Table]:
+    rows = [
+        [facts.text("batch_size"), name, _range(facts.part("parameter_configs").part(name))]
+        for facts in described
+        for name in facts.part("parameter_configs").content
+    ]
+    return [Table("What was searched", ("batch size", "setting", "range"), rows, (True, False, False))] if rows else []
+
+
+def _range(parameter: Facts) -> str:
+    scales = {"LOG_SCALE": ", on a logarithmic scale", "REVERSE_LOG_SCALE": ", on a logarithmic scale of 1 - it"}
+    low, high = parameter.number("min_value"), parameter.number("max_value")
+    if low is None or high is None:
+        return parameter.text("feasible_points") or as_text(parameter.content)
+    return f"{low:.4g} to {high:.4g}{scales.get(parameter.text('scale'), '')}"
+
+
+def _commands(folder: Path, curve: Curve, described: Sequence[Facts]) -> list[str]:
+    """Return the command of a study of ours, and of its analysis; others' studies have no command that we know."""
+    analyze = command("analyze", folder)
+    settings = described[0].part("settings") if described else None
+    if settings is None or not settings.text("workload"):
+        return [analyze]
+    stop, facts = settings.part("stop"), described[0]
+    study = command(
+        "study",
+        settings.text("workload"),
+        batch_sizes=",".join(str(row.batch_size) for row in curve.rows),
+        trials=max(row.trials for row in curve.rows),
+        optimizer=facts.text("optimizer"),
+        target=facts.text("target"),
+        max_epochs=stop.number("epochs"),
+        max_steps=stop.whole("steps"),
+        seed=facts.whole("seed"),
+        out="NEW",
+    )
+    return [study if facts.content.get("early_stopping") else f"{study} --no-race", analyze]
+
+
+def _origin(described: Sequence[Facts]) -> dict[str, str]:
+    if not described:
+        return {}
+    facts = described[0]
+    found = {
+        "seed of the settings": facts.text("seed"),
+        "seed of each trial": "its number" if facts.text("seed") else "",
+    }
+    return {**{name: text for name, text in found.items() if text}, **origin_of(facts)}
