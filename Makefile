@@ -3,10 +3,11 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data browser bench-peers bench-scaling bench-recipes bench-archive bench-targets convergence pictures clean
+.PHONY: demo test check data browser bench-peers bench-scaling bench-recipes bench-archive bench-targets convergence study plans \
+  pictures clean
 
-demo: $(VENV)/.installed  ## train digits/fc_64_64 on 2 workers to its target
-	$(BIN)/scalewise train digits/fc_64_64 --workers 2 --out runs/demo --fresh
+demo: $(VENV)/.installed  ## which batch, rate and cluster for digits/fc_64_64? under three minutes
+	$(BIN)/scalewise advise digits/fc_64_64 --minutes 2 --out runs/demo
 
 test: $(VENV)/.installed-dev data browser  ## all tests, on real data and in real processes, with their coverage
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report=term
@@ -49,6 +50,22 @@ convergence: $(VENV)/.installed-dev data  ## which recipes bring the accuracy ba
 	  --recipes naive,naive$(NORMALISED),linear+warmup,linear+warmup$(NORMALISED),\
 	linear+warmup+clipping,lamb,lamb$(NORMALISED)
 	$(BIN)/python docs/make_convergence.py runs/convergence
+
+STUDY := $(BIN)/scalewise study mnist/fc_128_128_128 --target 'val/classification_error<0.04' \
+	  --trials 40 --jobs 2 --out runs/study --optimizer
+SMALL := --batch-sizes 8,32,128,256 --max-epochs 3 --set evaluate.every_examples=6875
+MIDDLE := --batch-sizes 512,1024,2048 --max-epochs 10 --set recipe.microbatch=512
+LARGE := --batch-sizes 4096,8192 --max-epochs 40 --set recipe.microbatch=512
+
+study: $(VENV)/.installed-dev data  ## steps to target against batch size on MNIST, two optimizers: two hours
+	for optimizer in nesterov_momentum sgd; do \
+	  $(STUDY) $$optimizer $(SMALL) && $(STUDY) $$optimizer $(MIDDLE) && $(STUDY) $$optimizer $(LARGE) || exit 1; \
+	done
+	$(BIN)/scalewise noise mnist/fc_128_128_128 --steps 800 --out runs/study_noise --json > runs/study_noise.json
+	$(BIN)/python docs/make_study.py runs/study runs/study_noise.json
+
+plans: $(VENV)/.installed-dev  ## plans from published figures: the page in the docs
+	$(BIN)/python docs/make_plans.py
 
 pictures: $(VENV)/.installed-dev data  ## the pictures in the docs
 	$(BIN)/python docs/make_schedule_picture.py

@@ -12,6 +12,7 @@ import yaml
 from processes import ROOT, train
 from scalewise.cli import app
 from scalewise.config import Config
+from scalewise.plan.clusters import read_clusters
 
 PAGES = sorted(page for page in ROOT.rglob("*.md") if not {".venv", "runs"} & set(page.relative_to(ROOT).parts))
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)?(?:#([^)\s]+))?\)")
@@ -71,8 +72,11 @@ def test_the_table_of_settings_is_the_schema() -> None:
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda file: file.name)
-def test_example_recipes_are_valid(file: Path) -> None:
-    Config.model_validate({"workload": "digits/fc_64_64", **yaml.safe_load(file.read_text())})
+def test_example_recipes_and_clusters_are_valid(file: Path) -> None:
+    if file.stem.endswith("clusters"):
+        assert read_clusters(file)
+    else:
+        Config.model_validate({"workload": "digits/fc_64_64", **yaml.safe_load(file.read_text())})
 
 
 def test_the_example_workload_reaches_its_target(tmp_path: Path) -> None:

@@ -1,0 +1,211 @@
+"""Writes plans.md, its results and its picture: plans from figures that others published: `make plans`."""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).parent
+_RESULTS = _HERE / "results" / "plans.json"
+
+_STEPS_LINE = (
+    """awk -F, 'NR == 1 {print "global_batch,steps,reached,learning_rate,cluster"} """
+    """NR > 1 {print $2 "," $5 "," ($6 <= 5) "," $3 "," $1 " " $7}' """
+    """examples/ddsp_cluster_runs.csv > "$OUT/steps.csv\""""
+)
+_SPEED_LINE = (
+    """awk -F, 'NR == 1 {print "cluster,workers,global_batch,step_seconds,workers_per_node"} """
+    """NR > 1 {split($7, n, "x"); print $1 " " $7 "," n[1] * n[2] "," $2 "," 3600 * $8 / $5 "," n[2]}' """
+    """examples/ddsp_cluster_runs.csv > "$OUT/throughput.csv\""""
+)
+_EPOCHS_LINE = (
+    """awk -F, 'NR == 1 {print "global_batch,steps,reached,learning_rate,accuracy"} """
+    """NR > 1 {print $6 "," 90 * 1281167 / $6 ",1," $4 "," $8}' """
+    """examples/resnet50_quality.csv > "$OUT/epochs.csv\""""
+)
+_T4 = "T4 1x1,T4 1x2,T4 1x4,T4 2x4,T4 4x2"
+_PLAN = (
+    'scalewise plan --steps "$OUT/steps.csv" --throughput "$OUT/throughput.csv" '
+    '--clusters examples/ddsp_clusters.yaml --out "$OUT/plan"'
+)
+_PLAN_EPOCHS = (
+    'scalewise plan --steps "$OUT/epochs.csv" --throughput examples/p100_throughput.csv '
+    '--clusters examples/p100_clusters.yaml --out "$OUT/resnet50"'
+)
+_PREDICT = "scalewise analyze --throughput examples/p100_throughput.csv --up-to 8"
+
+_PAGE = """# Plans from published figures
+
+Plans need no training of one's own: two tables and a list of clusters will do. `make plans` makes this page from tables
+in `examples/`; the numbers are in `docs/results/plans.json`.
+
+## Which cloud cluster for an audio model
+
+`examples/ddsp_cluster_runs.csv` has 42 runs of the DDSP audio autoencoder on rented GPUs: batch size, learning rate,
+steps, hours, price. A run arrived when its loss came down to 5. Two lines make the tables of it (`OUT` is a folder):
+
+```
+{steps_line}
+{speed_line}
+```
+
+Nothing says that those trainings give the same model on every cluster. So the steps are taken by cluster here, which
+the column `cluster` says. Steps that `scalewise` measured need no such column.
+
+```
+{plan} --only "{t4}"
+```
+
+{t4_table}
+
+{t4_says}
+
+Runs with batch 16 that were stopped at 30,000 steps tell nothing, since those that arrived took 39,401 and more: they
+are left out. Batch 64 with a learning rate of 0.0003 is different: one of its three runs went to 30,000 steps
+without arriving, when the other two took 20,000. Every two arrivals pay for one failure, which makes it {risky_cost}
+units and not {naive_cost}: it is not the cheapest. `--reliability 1.0` would leave it out altogether.
+
+With the V100 allowed, the frontier is:
+
+{all_table}
+
+![Time against cost of every cluster and batch size, with the frontier](pictures/plan.png)
+
+## How far 32 GPUs can be predicted from 8
+
+`examples/p100_throughput.csv` is a published scaling table: five series on up to 32 P100 GPUs in nodes of four. The
+[speed model](guide.md#plan) is fitted to up to 8 workers and predicts the rest:
+
+```
+{predict}
+```
+
+{error_table}
+
+{predict_says}
+
+## 90 epochs of ResNet-50
+
+A plan may also be for a fixed number of epochs: every batch size "arrives" after the steps that they take.
+`examples/resnet50_quality.csv` has the accuracy that 90 epochs of ImageNet came to, which is carried along:
+
+```
+{epochs_line}
+{plan_epochs}
+```
+
+{epochs_table}
+
+The last column is what the same table says that training took, evaluation included. Nobody named a price, so the
+plan is about time only.
+"""
+
+_PUBLISHED_HOURS = {1: 148.267, 8: 20.583, 16: 11.25, 24: 8.117, 32: 6.55}
+
+
+def main() -> None:
+    """Run every command of the page, and write down what came out."""
+    with tempfile.TemporaryDirectory() as out:
+        for line in (_STEPS_LINE, _SPEED_LINE, _EPOCHS_LINE):
+            _run(line, out)
+        small = _json(f'{_PLAN} --only "{_T4}"', out)
+        everything = _json(_PLAN, out)
+        shutil.copy(Path(out) / "plan" / "plan.png", _HERE / "pictures" / "plan.png")
+        epochs, predicted = _json(_PLAN_EPOCHS, out), _json(_PREDICT, out)
+    results = {
+        "t4": _kept(small),
+        "everything": _kept(everything),
+        "p100": {name: predicted[name] for name in ("mean_error", "mean_error_of_same_speed", "predictions", "says")},
+        "resnet50": _kept(epochs),
+    }
+    _RESULTS.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    (_HERE / "plans.md").write_text(_page(results), encoding="utf-8")
+
+
+def _run(line: str, out: str) -> str:
+    scalewise = Path(sys.executable).with_name("scalewise")
+    line = line.replace("scalewise ", f"{scalewise} ", 1) if line.startswith("scalewise") else line
+    command = ["bash", "-c", f"OUT={out}; {line}"]
+    return subprocess.run(command, check=True, cwd=_HERE.parent, capture_output=True, text=True).stdout
+
+
+def _json(line: str, out: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(_run(f"{line} --json", out))
+    return content
+
+
+def _kept(plan: dict[str, Any]) -> dict[str, Any]:
+    """Return what does not name a folder of this machine."""
+    choices = {
+        name: {key: value for key, value in plan[name].items() if key not in ("recipe", "command")}
+        for name in ("fastest", "cheapest")
+        if plan[name] is not None
+    }
+    return {**choices, **{name: plan[name] for name in ("frontier", "candidates", "says", "left_out")}}
+
+
+def _page(results: dict[str, Any]) -> str:
+    small = results["t4"]
+    (risky,) = [one for one in small["candidates"] if (one["global_batch"], one["learning_rate"]) == (64, 0.0003)]
+    return _PAGE.format(
+        steps_line=_STEPS_LINE,
+        speed_line=_SPEED_LINE,
+        plan=_PLAN,
+        t4=_T4,
+        t4_table=_plan_table(small["frontier"]),
+        t4_says=" ".join(sentence for sentence in small["says"] if sentence.startswith("The ")),
+        risky_cost=f"{risky['cost']:.1f}",
+        naive_cost=f"{risky['cost'] * risky['steps'] / risky['expected_steps']:.1f}",
+        all_table=_plan_table(results["everything"]["frontier"]),
+        predict=_PREDICT,
+        error_table=_error_table(results["p100"]["predictions"]),
+        predict_says="\n".join(f"* {sentence}" for sentence in results["p100"]["says"]),
+        epochs_line=_EPOCHS_LINE,
+        plan_epochs=_PLAN_EPOCHS,
+        epochs_table=_epochs_table(results["resnet50"]["candidates"]),
+    )
+
+
+def _plan_table(points: list[dict[str, Any]]) -> str:
+    rows = [
+        f"| {one['cluster']} | {one['global_batch']} | {one['learning_rate']:g} | {one['steps']:,.0f} | "
+        f"{one['step_seconds']:.2f} | {one['hours']:.1f} | {one['cost']:.1f} | "
+        f"{one['reliability']:.0%} of {one['runs']} |"
+        for one in points
+    ]
+    head = "| cluster | batch | learning rate | steps | s/step | hours | cost, units | arrived |"
+    return "\n".join([head, "|---|---:|---:|---:|---:|---:|---:|---:|", *rows])
+
+
+def _error_table(predictions: list[dict[str, Any]]) -> str:
+    rows = []
+    for one in predictions:
+        errors = (abs(one[name] / one["measured"] - 1) for name in ("step_seconds", "same_speed"))
+        cells = [one["cluster"], f"{one['global_batch'] // one['workers']}", f"{one['workers']}"]
+        cells += [f"{one['measured']:.3f}", f"{one['step_seconds']:.3f} ({one['low']:.3f} to {one['high']:.3f})"]
+        rows.append(f"| {' | '.join([*cells, *(f'{error:.1%}' for error in errors)])} |")
+    head = "| cluster | examples per worker | workers | measured, s | predicted, s | error | error at same speed |"
+    return "\n".join([head, "|---|---:|---:|---:|---:|---:|---:|", *rows])
+
+
+def _epochs_table(candidates: list[dict[str, Any]]) -> str:
+    best: dict[int, dict[str, Any]] = {}
+    for one in candidates:
+        there = best.get(one["workers"])
+        if there is None or (one["hours"], -one["accuracy"]) < (there["hours"], -there["accuracy"]):
+            best[one["workers"]] = one
+    rows = []
+    for workers, one in sorted(best.items()):
+        published = f"{_PUBLISHED_HOURS[workers]:.1f}" if workers in _PUBLISHED_HOURS else ""
+        origin = "predicted" if one["predicted"] else "measured"
+        cells = [f"{workers}", f"{one['global_batch']:,}", f"{one['learning_rate']:g}", f"{one['hours']:.1f}"]
+        rows.append(f"| {' | '.join([*cells, str(round(one['accuracy'], 1)), origin, published])} |")
+    head = "| workers | batch | learning rate | hours | top-1 accuracy, % | step time | hours published |"
+    return "\n".join([head, "|---:|---:|---:|---:|---:|---|---:|", *rows])
+
+
+if __name__ == "__main__":
+    main()
