@@ -1,6 +1,7 @@
 """Advice from its parts: a pilot run, a bench, a raced study, a plan and a report, within so many minutes."""
 
 import json
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,12 @@ from scalewise.analysis.curve import Curve
 from scalewise.analysis.noise import latest_noise_scale
 from scalewise.bench.bench import bench
 from scalewise.bench.points import BenchRequest
+from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
 from scalewise.cluster.world import usable_cores
 from scalewise.config import differences
 from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, DataError, ExitCode, FolderError
+from scalewise.plan.clusters import read_clusters
 from scalewise.plan.plan import Plan, PlanRequest, plan
 from scalewise.record.atomic import write_result
 from scalewise.record.folder import RunFolder
@@ -65,6 +68,8 @@ class Adviser:
     def __init__(self, request: AdviseRequest, console: Console) -> None:
         if not request.minutes > 0:
             raise ConfigError(f"--minutes {request.minutes:g} should be more than 0")
+        if request.clusters is not None:
+            read_clusters(request.clusters)  # a mistake is told before minutes are spent
         self._request = request
         self._console = console
         self._seconds = 60 * request.minutes
@@ -75,6 +80,15 @@ class Adviser:
     def advise(self) -> Findings | ExitCode:
         """Go the whole way; an exit code where it was stopped on the way."""
         self._check_folder()
+        with handlers_kept():
+            for number in STOP_SIGNALS:
+                signal.signal(number, signal.default_int_handler)
+            try:
+                return self._go()
+            except KeyboardInterrupt:
+                return ExitCode.STOPPED
+
+    def _go(self) -> Findings | ExitCode:
         parts: list[tuple[str, Callable[[], ExitCode]]] = [
             ("a pilot run by the workload's own recipe", self._pilot),
             ("speed: seconds per step", self._bench),
@@ -82,7 +96,9 @@ class Adviser:
         ]
         for number, (name, work) in enumerate(parts, start=1):
             self._console.print(f"[bold]{number} of {len(parts) + 1}[/bold]  {name}", highlight=False)
-            if (ended := work()) is not ExitCode.COMPLETE:
+            with handlers_kept():  # a part listens to signals in its own way
+                ended = work()
+            if ended is not ExitCode.COMPLETE:
                 return ended
         self._console.print(f"[bold]{len(parts) + 1} of {len(parts) + 1}[/bold]  plan and report", highlight=False)
         findings = Findings(self._pilot_folder, self._speed(), self._curve(), self._plan())

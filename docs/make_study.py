@@ -1,0 +1,196 @@
+"""Writes study.md, its results and its pictures from the folder of a study and a noise scale: `make study`."""
+
+import csv
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from scalewise.analysis.analyze import AnalyzeRequest, analyze
+from scalewise.analysis.curve import Curve
+from scalewise.charts import BASELINE_COLOUR, COLOURS, log_axis, plain_axes, save
+from scalewise.record.study_folder import find_studies
+
+_HERE = Path(__file__).parent
+_RESULT = _HERE / "results" / "study.json"
+_PICTURES = _HERE / "pictures"
+
+_PAGE = """# Steps to target against batch size: MNIST
+
+A network of three layers of 128 units, trained to a validation error of {target} with batch sizes from {first:,} to
+{last:,}: {trials} settings of learning rate and momentum for each batch size and each of two optimizers. Racing stopped
+what could not change the answer.
+
+![Steps to target against batch size for both optimizers, and what the noise scale predicts](pictures/study.png)
+
+{says}
+
+| batch | {names} |
+|---:|{lines}
+{rows}
+
+The interval is from the best trial to the third best. A trial was measured every {every_small:,} examples up to batch
+{small_up_to:,}, and every {every_large:,} beyond: the fewest examples that any batch size took are known to about
+{grain:.0%}.
+
+{noise_says}
+
+## How the best learning rate grows
+
+![Best effective learning rate against batch size, and two rules: {first_name}](pictures/study_rate_{first_name}.png)
+
+![The same for {second_name}](pictures/study_rate_{second_name}.png)
+
+## What racing saved
+
+All trials to the end would have been {examples_whole:,.0f} million examples. With racing they were
+{examples_raced:,.0f} million, {saved:.1f} times fewer; the three best of each batch size are trained to the end, to see
+that they do not diverge. The answer is the same: `tests/test_study.py` compares.
+
+`make study` trains all of it, draws the pictures and writes this page; `docs/results/study.json` holds the numbers. On
+two cores that takes about two hours. Stopped, it goes on where it was.
+"""
+
+
+def main(folder: Path, noise_file: Path) -> None:
+    """Analyse, draw and write."""
+    noise = json.loads(noise_file.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as out:
+        curves = [workload.curve for workload in analyze(AnalyzeRequest(folder, None, [], Path(out))).workloads]
+        for curve in curves:
+            picture = Path(out) / curve.name / "learning_rate.png"
+            shutil.copy(picture, _PICTURES / f"study_rate_{_optimizer(curve)}.png")
+    scale = noise["noise_scale"]["value"]
+    _draw(_PICTURES / "study.png", curves, scale)
+    content = {
+        "curves": {_optimizer(curve): curve.content() for curve in curves},
+        "noise_scale": noise["noise_scale"],
+        "racing": _racing(folder),
+        "descriptions": [_described(study.description()) for study in find_studies(folder)],
+    }
+    _RESULT.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    (_HERE / "study.md").write_text(_page(content, curves), encoding="utf-8")
+
+
+def _optimizer(curve: Curve) -> str:
+    return curve.name.rpartition("/")[2]
+
+
+def _described(description: dict[str, Any]) -> dict[str, Any]:
+    keys = ("batch_size", "optimizer", "max_steps", "train_examples", "parameter_configs", "seed")
+    evaluate = description["settings"]["evaluate"]["every_examples"]
+    return {**{key: description[key] for key in keys}, "every_examples": evaluate}
+
+
+def _racing(folder: Path) -> dict[str, float]:
+    """Count the examples that were trained on, and those that all trials to the end would have taken."""
+    with (folder / "_scalewise" / "ledger.csv").open(encoding="utf-8") as file:
+        raced = sum(int(batch) * (int(last) - int(first)) for *_, batch, _, first, last, _ in csv.reader(file))
+    studies = [(study.description(), len(study.trials()[0])) for study in find_studies(folder)]
+    whole = sum(one["batch_size"] * one["max_steps"] * trials for one, trials in studies)
+    return {"examples_raced": raced, "examples_whole": whole, "times_fewer": whole / raced}
+
+
+def _draw(file: Path, curves: list[Curve], noise_scale: float) -> None:
+    figure = Figure(figsize=(8.5, 5.6), layout="constrained")
+    axes = figure.subplots()
+    plain_axes(axes)
+    sizes = [row.batch_size for curve in curves for row in curve.rows]
+    steps = [row.steps for curve in curves for row in curve.rows if row.steps is not None]
+    log_axis(axes.xaxis, sizes, powers_of_two=True)
+    log_axis(axes.yaxis, steps)
+    batches = np.geomspace(min(sizes), max(sizes), 200)
+    for curve, colour in zip(curves, COLOURS, strict=False):
+        reached = [(row.batch_size, row.steps, row.high or row.steps) for row in curve.rows if row.steps is not None]
+        at, best, third = (np.array(values, float) for values in zip(*reached, strict=True))
+        axes.errorbar(
+            at, best, yerr=[0 * best, third - best], fmt="o", color=colour, capsize=3, label=_optimizer(curve), zorder=4
+        )
+        if curve.fit.value is not None:
+            fitted = [curve.fit.steps(batch) for batch in batches]
+            axes.plot(batches, fitted, color=colour, linewidth=1.8, label=f"$B_{{crit}}$ = {curve.fit.value:,.0f}")
+    first = curves[0].rows[0]
+    assert first.steps is not None
+    perfect = first.steps * first.batch_size / batches
+    axes.plot(batches, perfect, "--", color=BASELINE_COLOUR, linewidth=1.2, label="perfect scaling")
+    predicted = (1 + noise_scale / batches) / (1 + noise_scale / first.batch_size) * first.steps
+    label = f"if the noise scale, {noise_scale:,.0f}, were $B_{{crit}}$"
+    axes.plot(batches, predicted, ":", color=COLOURS[2], linewidth=2, label=label)
+    axes.set_xlabel("batch size")
+    axes.set_ylabel("steps to target")
+    axes.legend(frameon=False)
+    save(figure, file)
+
+
+def _page(content: dict[str, Any], curves: list[Curve]) -> str:
+    described, racing = content["descriptions"], content["racing"]
+    sizes = sorted({one["batch_size"] for one in described})
+    every = sorted({one["every_examples"] for one in described})
+    names = [_optimizer(curve) for curve in curves]
+    fine = [one["batch_size"] for one in described if one["every_examples"] == every[0]]
+    fewest = min(row.steps * row.batch_size for curve in curves for row in curve.rows if row.steps is not None)
+    return _PAGE.format(
+        target=str(curves[0].target).partition("<")[2],
+        first=sizes[0],
+        last=sizes[-1],
+        trials=min(row.trials for curve in curves for row in curve.rows),
+        says="\n".join(f"* `{_optimizer(curve)}`: {_said(curve)}" for curve in curves),
+        names=" | ".join(f"{name}: steps | interval | a larger batch" for name in names),
+        lines="---:|---:|---|" * len(names),
+        rows="\n".join(_row(size, curves) for size in sizes),
+        every_small=every[0],
+        every_large=every[-1],
+        small_up_to=max(fine),
+        grain=every[0] / fewest,
+        noise_says=_noise_says(content["noise_scale"], curves),
+        first_name=names[0],
+        second_name=names[-1],
+        examples_raced=racing["examples_raced"] / 1e6,
+        examples_whole=racing["examples_whole"] / 1e6,
+        saved=racing["times_fewer"],
+    )
+
+
+def _said(curve: Curve) -> str:
+    regions = [(row.batch_size, curve.region(row)) for row in curve.rows]
+    named = {region: [size for size, there in regions if there is region] for _, region in regions if region}
+    spans = ", ".join(
+        f"{region} at {sizes[0]:,}" + (f" to {sizes[-1]:,}" if len(sizes) > 1 else "")
+        for region, sizes in named.items()
+    )
+    return f"{curve.fit.says}; {spans}."
+
+
+def _row(size: int, curves: list[Curve]) -> str:
+    cells = [f"{size:,}"]
+    for curve in curves:
+        row = next((row for row in curve.rows if row.batch_size == size), None)
+        if row is None or row.steps is None:
+            cells += ["not reached" if row is not None else "", "", ""]
+            continue
+        high = "?" if row.high is None else f"{row.high:,.0f}"
+        cells += [f"{row.steps:,.0f}", f"{row.low:,.0f} to {high}", str(curve.region(row) or "")]
+    return f"| {' | '.join(cells)} |"
+
+
+def _noise_says(noise: dict[str, Any], curves: list[Curve]) -> str:
+    """Say how well the cheap guess did."""
+    measured = {_optimizer(curve): curve.fit.value for curve in curves if curve.fit.value is not None}
+    ratios = [
+        f"{noise['value'] / value:.2g} times the critical batch size of `{name}`" for name, value in measured.items()
+    ]
+    low, high = (f"{noise[end]:,.0f}" if noise[end] is not None else "?" for end in ("low", "high"))
+    return (
+        f"The gradient noise scale of a short training is {noise['value']:,.0f} ({low} to {high}), which is "
+        f"{' and '.join(ratios)}. It knows nothing of the optimizer, and was measured before the target was reached; "
+        "the dotted line is what it would predict."
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

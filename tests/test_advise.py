@@ -1,0 +1,73 @@
+"""Advice: the whole way from a workload to a report, in real processes, interrupted and continued."""
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from processes import ROOT, Finished, finish, group, start
+
+SPIRALS = f"{ROOT / 'examples' / 'spirals.py'}:Spirals"
+
+
+def advise(*arguments: object) -> Finished:
+    return finish(start("advise", *arguments))
+
+
+def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> None:
+    out = tmp_path / "advise"
+    command = ("advise", SPIRALS, "--minutes", "0.4", "--out", out)
+    process = start(*command)
+    deadline = time.monotonic() + 100
+    while not (out / "study").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    stopped = finish(process)
+    assert stopped.exit_code == 4, stopped.output
+    assert "the same command goes on" in stopped.output
+    done = {file: file.stat().st_mtime_ns for file in (out / "bench" / "bench.json", out / "pilot" / "metadata.json")}
+    for _ in range(12):  # a slow machine needs more sittings until the first batch sizes are studied
+        ended = finish(start(*command))
+        assert ended.exit_code == 0, ended.output
+        if "Use a batch of" in ended.output:
+            break
+        assert "give it more --minutes" in ended.output
+    assert {file: file.stat().st_mtime_ns for file in done} == done, "what was done is not done again"
+    last = ended.output.splitlines()[-10:]
+    for beginning in (
+        "Critical batch size: ",
+        "Use a batch of ",
+        "Workers: ",
+        "Where the time goes: ",
+        "The fastest is ",
+    ):
+        assert any(line.startswith(beginning) for line in last), beginning
+    assert last[-1] == f"report: {out / 'report.html'}"
+    assert "<svg" in (out / "report.html").read_text() or "chart" in (out / "report.html").read_text()
+    content = json.loads((out / "advise.json").read_text())
+    assert content["workload"] == SPIRALS and len(content["says"]) >= 5
+
+
+def test_other_advice_in_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "advise.json").write_text(json.dumps({"workload": "digits/fc_64_64", "target": None}))
+    ended = group(1, "advise", SPIRALS, "--out", tmp_path)
+    assert ended.exit_code == 2 and "holds other advice: workload is 'digits/fc_64_64' there" in ended.output
+    (tmp_path / "advise.json").write_text("{")
+    ended = group(1, "advise", SPIRALS, "--out", tmp_path)
+    assert ended.exit_code == 2 and "cannot be read" in ended.output
+
+
+@pytest.mark.parametrize(
+    ("workload", "options", "says"),
+    [
+        (SPIRALS, ("--minutes", "0"), "--minutes 0 should be more than 0"),
+        ("digits/fc_64_6x", (), "fc_64_6x"),
+        (SPIRALS, ("--target", "val/nothing<1"), "val/nothing"),
+        (SPIRALS, ("--clusters", "nowhere.yaml"), "nowhere.yaml"),
+    ],
+)
+def test_bad_input(tmp_path: Path, workload: str, options: tuple[str, ...], says: str) -> None:
+    ended = group(1, "advise", workload, *options, "--out", tmp_path / "out")
+    assert ended.exit_code == 2 and says in ended.output, ended.output
