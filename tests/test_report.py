@@ -243,6 +243,20 @@ def test_the_page_may_not_use_the_network(tmp_path: Path, chromium: Browser) -> 
     assert all("Content Security Policy" in complaint or "CSP" in complaint for complaint in page.complaints())
 
 
+def test_a_run_that_diverged_and_one_that_goes_on(tmp_path: Path, chromium: Browser) -> None:
+    settings = ("recipe.learning_rate=1e30", "evaluate.every_steps=1")
+    run = train(1, DIGITS, tmp_path, *(word for setting in settings for word in ("--set", setting)), expect=3)
+    written = report([tmp_path], None)
+    assert re.match(r"The run diverged after \d+ steps?, .* on 1 worker\.", written.sections[0].answer[0])
+    page = chromium.open(written.html, WIDE)
+    check_charts(page, [figure.name for figure in written.sections[0].figures])
+    assert page.complaints() == []
+    (tmp_path / "metadata.json").write_text(json.dumps({**run.metadata, "status": "INCOMPLETE", "stopped_by": None}))
+    assert "is not finished, and stands after" in report([tmp_path], None).sections[0].answer[0]
+    (tmp_path / "metadata.json").unlink()
+    assert report([tmp_path], None).sections[0].answer == ["The run has begun and has recorded nothing yet."]
+
+
 def test_several_folders_and_an_advice_in_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     advice = tmp_path / "advice"
