@@ -63,7 +63,7 @@ def a_comparison(folder: Path) -> Path:
 
 
 def a_study(folder: Path) -> Path:
-    return complete(request(folder, batch_sizes=[32, 64, 256], trials=6, target=EASY, max_epochs=8.0))
+    return complete(request(folder, batch_sizes=[64, 128, 256], trials=5, target=EASY, max_epochs=8.0))
 
 
 def point(workers: int, hours: float, cost: float | None, **more: Any) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def a_plan(folder: Path, name: str = "digits/fc_64_64") -> Path:
     points = [point(1, 8.0, 8.0), point(2, 4.4, 8.8), point(4, 2.6, 10.4), point(8, 1.9, 15.2)]
     dominated = point(8, 6.0, 48.0, global_batch=64)
     content = {
-        "asked": {"workload": name, "target": "val/classification_error<0.05", "budget": 12.0, "deadline_hours": None},
+        "asked": {"workload": name, "target": "val/classification_error<0.05", "budget": 12.0, "clusters": "c.yaml"},
         "currency": "EUR",
         "fastest": points[3],
         "cheapest": points[0],
@@ -243,6 +243,20 @@ def test_the_page_may_not_use_the_network(tmp_path: Path, chromium: Browser) -> 
     assert all("Content Security Policy" in complaint or "CSP" in complaint for complaint in page.complaints())
 
 
+def test_a_run_that_diverged_and_one_that_goes_on(tmp_path: Path, chromium: Browser) -> None:
+    settings = ("recipe.learning_rate=1e30", "evaluate.every_steps=1")
+    run = train(1, DIGITS, tmp_path, *(word for setting in settings for word in ("--set", setting)), expect=3)
+    written = report([tmp_path], None)
+    assert re.match(r"The run diverged after \d+ steps?, .* on 1 worker\.", written.sections[0].answer[0])
+    page = chromium.open(written.html, WIDE)
+    check_charts(page, [figure.name for figure in written.sections[0].figures])
+    assert page.complaints() == []
+    (tmp_path / "metadata.json").write_text(json.dumps({**run.metadata, "status": "INCOMPLETE", "stopped_by": None}))
+    assert "is not finished, and stands after" in report([tmp_path], None).sections[0].answer[0]
+    (tmp_path / "metadata.json").unlink()
+    assert report([tmp_path], None).sections[0].answer == ["The run has begun and has recorded nothing yet."]
+
+
 def test_several_folders_and_an_advice_in_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     advice = tmp_path / "advice"
@@ -263,10 +277,20 @@ def test_a_plan_needs_few_of_its_keys(tmp_path: Path) -> None:
     plan = {"fastest": {"cluster": "here", "workers": 2, "hours": 0.01}, "candidates": [{"cluster": "here"}]}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     (section,) = report([tmp_path], None).sections
-    assert section.answer == ["The fastest is here, 2 workers, batch : 36 s."]
+    assert section.answer == ["The fastest is here, 2 workers: 36 s."]
     assert section.figures == []
     (tmp_path / "plan.json").write_text("{}")
     assert report([tmp_path], None).sections[0].answer == ["Nothing is possible."]
+
+
+def test_a_plan_of_thousands_stays_readable(tmp_path: Path) -> None:
+    many = [point(1 + number % 64, 1 + number / 100, 20.0 + number) for number in range(5000)]
+    plan = {"candidates": many, "frontier": many[:1], "asked": {"clusters": "c.yaml", "budget": 9.5, "deadline": None}}
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    written = report([tmp_path], None)
+    assert written.html.stat().st_size < 400_000
+    assert "Every 13th of 5,000 candidates" in written.markdown.read_text()
+    assert written.sections[0].commands == ["scalewise plan --clusters c.yaml --budget 9.5"]
 
 
 def test_the_command_prints_paths_and_answers(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ def origin_of(facts: Facts) -> dict[str, str]:
     """Return what metadata say about where they come from."""
     groups = {"versions": facts.part("versions"), "hardware": facts.part("hardware")}
     found = {name: ", ".join(_words(group)) for name, group in groups.items()}
-    found |= {word: facts.text(name) for name, word in _TIMES.items()}
+    found |= {word: facts.text(name).replace("T", " ") for name, word in _TIMES.items()}
     return {name: text for name, text in found.items() if text}
 
 

@@ -287,7 +287,8 @@ class Bars {
 /* The legend, whose entries hide and show */
 
 function swatch(entry) {
-  const svg = element("svg", { width: 22, height: 12, "aria-hidden": "true", class: hue(entry.colour) });
+  const look = `${hue(entry.colour)}${entry.pale ? " pale" : ""}`;
+  const svg = element("svg", { width: 22, height: 12, "aria-hidden": "true", class: look });
   if (entry.line === "piece") element("rect", { class: "piece", x: 4, y: 0, width: 12, height: 12 }, svg);
   else if (entry.line !== "none") element("polyline", { class: `line ${entry.line}`, points: "0,6 22,6" }, svg);
   if (entry.shape === "dot") element("circle", { class: "mark", cx: 11, cy: 6, r: 4 }, svg);

@@ -37,6 +37,7 @@ def draw_bars(bars: Bars) -> Figure:
     figure = Figure(figsize=(8.5, 1.4 + 0.4 * len(bars.bars)), layout="constrained")
     axes = figure.subplots()
     plain_axes(axes)
+    axes.set_axisbelow(True)
     axes.set_title(bars.title, loc="left", fontsize=11, fontweight="bold")
     labels = [bar.label for bar in bars.bars]
     begins = [0.0] * len(labels)
@@ -60,9 +61,11 @@ def _draw_series(axes: Axes, series: Series) -> None:
     predicted = [mark for mark in series.marks if mark.predicted]
     look: dict[str, Any] = {"color": colour, "alpha": alpha, "markersize": 5}
     whole = series.marks if series.line is not Line.NONE else ()
-    axes.plot(*_places(whole), linestyle=_LINES[series.line], color=colour, alpha=alpha, label=series.name)
-    axes.plot(*_places(measured), linestyle="none", marker=_SHAPES[series.shape], **look)
-    axes.plot(*_places(predicted), linestyle="none", marker=_SHAPES[series.shape], fillstyle="none", **look)
+    line, shape = _LINES[series.line], _SHAPES[series.shape]
+    axes.plot([], [], linestyle=line, marker=shape, label=series.name, **look)  # for the legend
+    axes.plot(*_places(whole), linestyle=line, color=colour, alpha=alpha)
+    axes.plot(*_places(measured), linestyle="none", marker=shape, **look)
+    axes.plot(*_places(predicted), linestyle="none", marker=shape, fillstyle="none", **look)
     for mark in series.marks:
         if mark.low is not None or mark.high is not None:
             ends = [mark.y if end is None else end for end in (mark.low, mark.high)]

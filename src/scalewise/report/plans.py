@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scalewise.report.chart import Axis, Line, Mark, Plot, Rule, Series, Shape
+from scalewise.report.commands import command
 from scalewise.report.origin import origin_of
 from scalewise.report.picture import draw_plot
 from scalewise.report.section import Figure, Section, Table
@@ -17,7 +18,14 @@ _CHOICES = {
     "fastest_within_budget": "fastest within the budget",
     "cheapest_within_deadline": "cheapest within the deadline",
 }
+_OPTIONS = ("clusters", "study", "steps", "bench", "throughput", "target", "deadline", "budget", "reliability", "only")
 _LOG_FROM = 10
+_ZERO_IS_NEAR = 0.4
+"""An axis begins at zero where the smallest value is a smaller share of the largest."""
+_MANY_CLUSTERS = 2
+"""More of them, with bands and rules, would hide each other."""
+_MANY_POINTS = 400
+"""So many candidates are shown at most: more fill a page and say no more."""
 
 
 def plan_sections(folder: Path) -> list[Section]:
@@ -35,11 +43,11 @@ def plan_sections(folder: Path) -> list[Section]:
             tables=[
                 *_choice_tables(facts, currency),
                 *_point_tables("The frontier", facts.each("frontier"), currency),
-                *_point_tables("All candidates", facts.each("candidates"), currency),
+                *_point_tables(_shown_candidates(facts), _some(facts.each("candidates")), currency),
                 *_scaling_tables(facts, currency),
             ],
             methods=[*_METHODS, *(f"Left out: {text}." for text in facts.texts("left_out"))],
-            commands=facts.texts("commands") or [text for text in [facts.text("command")] if text],
+            commands=_commands(facts),
             origin=origin_of(facts),
         )
     ]
@@ -72,8 +80,27 @@ def _choice_sentence(word: str, point: Facts, currency: str) -> str:
 
 
 def _where(point: Facts) -> str:
-    size = f"{counted(point.whole('workers') or 0, 'worker')}, batch {number(point.number('global_batch'))}"
-    return f"{point.text('cluster')}, {size}"
+    batch = number(point.number("global_batch"))
+    parts = [point.text("cluster"), counted(point.whole("workers") or 0, "worker"), batch and f"batch {batch}"]
+    return ", ".join(filter(None, parts))
+
+
+def _some(points: Sequence[Facts]) -> Sequence[Facts]:
+    """Return all points, or so many of them, picked evenly."""
+    return points[:: -(-len(points) // _MANY_POINTS)] if points else points
+
+
+def _shown_candidates(facts: Facts) -> str:
+    count = len(facts.each("candidates"))
+    return "All candidates" if count <= _MANY_POINTS else f"Every {-(-count // _MANY_POINTS)}th of {count:,} candidates"
+
+
+def _commands(facts: Facts) -> list[str]:
+    """Return how to plan again, and how to train as each choice says."""
+    asked = facts.part("asked").content
+    options = {name: ",".join(value) if isinstance(value, list) else value for name, value in asked.items()}
+    again = [command("plan", **{name: options.get(name) or None for name in _OPTIONS})] if "clusters" in asked else []
+    return [*again, *dict.fromkeys(text for _, point in _choices(facts) if (text := point.text("command")))]
 
 
 def _key(point: Facts) -> tuple[str, ...]:
@@ -83,13 +110,14 @@ def _key(point: Facts) -> tuple[str, ...]:
 
 def _axis(label: str, values: Sequence[float]) -> Axis:
     log = bool(values) and min(values) > 0 and max(values) / min(values) > _LOG_FROM
-    return Axis(label, log=log, from_zero=not log)
+    from_zero = not log and min(values, default=0.0) < _ZERO_IS_NEAR * max(values, default=1.0)
+    return Axis(label, log=log, from_zero=from_zero)
 
 
 def _frontier_figures(facts: Facts, currency: str) -> list[Figure]:
     frontier = sorted(_priced(facts.each("frontier")), key=lambda point: point.needed("cost"))
     on_it = {_key(point) for point in frontier}
-    others = [point for point in _priced(facts.each("candidates")) if _key(point) not in on_it]
+    others = [point for point in _some(_priced(facts.each("candidates"))) if _key(point) not in on_it]
     if not frontier:
         return []
     points = [*frontier, *others]
@@ -127,7 +155,7 @@ def _cost_mark(point: Facts, currency: str, with_interval: bool) -> Mark:
 def _says(point: Facts, currency: str) -> str:
     hours, ends = duration(point.number("hours")), _hours_interval(point)
     lines = [
-        _where(point) if point.text("cluster") else f"{counted(point.whole('workers') or 0, 'worker')}",
+        _where(point),
         f"{hours}{ends and f' ({ends})'}",
         money(point.number("cost"), currency),
         "predicted" if point.truth("predicted") else "",
@@ -143,19 +171,22 @@ def _scaling_figures(facts: Facts, currency: str) -> list[Figure]:
     clusters = [(one, _timed(one)) for one in facts.each("scaling") if _timed(one)]
     if not clusters:
         return []
-    series = [_cluster_series(one, points, colour, currency) for colour, (one, points) in enumerate(clusters)]
+    few = len(clusters) <= _MANY_CLUSTERS
+    series = [_cluster_series(one, points, colour, currency, few) for colour, (one, points) in enumerate(clusters)]
     rules = [
         Rule(
             "x", worth, f"worth it up to {worth:,}" + (f", {one.text('cluster')}" if len(clusters) > 1 else ""), colour
         )
         for colour, (one, _) in enumerate(clusters)
-        if (worth := one.whole("worth_up_to")) is not None
+        if few and (worth := one.whole("worth_up_to")) is not None
     ]
     of = f" of {clusters[0][0].text('cluster')}" if len(clusters) > 1 else ""
     y = _axis("hours to the target", [point.needed("hours") for _, points in clusters for point in points])
     x = Axis("workers", log=True, powers_of_two=True)
-    plot = Plot("Time against workers", x, y, (*_ideal(clusters[0][1], of), *series), tuple(rules))
-    caption = "Bands are the intervals of the time; open marks are predicted. The dashed line is perfect scaling."
+    ideal = _ideal(clusters[0][1], of) if few else []
+    plot = Plot("Time against workers", x, y, (*ideal, *series), tuple(rules))
+    bands = "Bands are the intervals of the time. The dashed line is perfect scaling. " if few else ""
+    caption = f"{bands}Open marks are predicted."
     return [Figure("scaling", caption, plot, draw_plot(plot))]
 
 
@@ -174,19 +205,15 @@ def _ideal(points: Sequence[Facts], of: str) -> list[Series]:
     return [Series(name, seen, None, Line.DASHED, Shape.NONE, silent=True)] if len(seen) > 1 else []
 
 
-def _cluster_series(cluster: Facts, points: Sequence[Facts], colour: int, currency: str) -> Series:
+def _cluster_series(cluster: Facts, points: Sequence[Facts], colour: int, currency: str, banded: bool) -> Series:
     marks = [
-        Mark(one.needed("workers"), one.needed("hours"), _point_says(one, currency), predicted=one.truth("predicted"))
+        Mark(one.needed("workers"), one.needed("hours"), _says(one, currency), predicted=one.truth("predicted"))
         for one in points
     ]
     ends = [(one.needed("workers"), one.number("low_hours"), one.number("high_hours")) for one in points]
     band = tuple((x, low, high) for x, low, high in ends if low is not None and high is not None)
     name = cluster.text("cluster")
-    return Series(name, tuple(marks), colour, band=band if len(band) > 1 else (), label=name)
-
-
-def _point_says(point: Facts, currency: str) -> str:
-    return f"{_says(point, currency)}\nbatch {number(point.number('global_batch'))}"
+    return Series(name, tuple(marks), colour, band=band if banded and len(band) > 1 else (), label=name)
 
 
 _COLUMNS = (

@@ -22,9 +22,10 @@ _ENDS = {
     "steps": "took its steps",
     "epochs": "took its epochs",
     "seconds": "used its seconds",
-    "signal": "was asked to stop; the same command continues it",
-    "diverged": "diverged: the loss is not finite",
+    "signal": "was asked to stop",
+    "diverged": "diverged",
 }
+_AND_THEN = {"signal": "The same command continues it.", "diverged": "Its loss is no longer finite."}
 _MANY_MARKS = 60
 """From so many on, a line without dots is easier to read."""
 _LOG_FROM = 5
@@ -69,6 +70,7 @@ def _answer(config: Config, facts: Facts, measured: Measured) -> list[str]:
     spent = "" if seconds is None else f", {duration(seconds / 3600)} of training"
     workers = counted(facts.whole("workers") or 1, "worker")
     sentences = [f"The run {ended} after {counted(steps, 'step')}{spent} on {workers}."]
+    sentences += [text for reason, text in _AND_THEN.items() if reason == facts.text("stopped_by")]
     metric = _chief_metric(config, measured)
     if metric is not None:
         last = measured[-1][1][metric]
@@ -82,7 +84,7 @@ def _how_it_ended(config: Config, facts: Facts) -> str:
     reason, target = facts.text("stopped_by"), config.stop.target
     if reason in ("steps", "epochs", "seconds") and target is not None:
         return f"did not reach its target {target}: it {_ENDS[reason]} and ended"
-    return _ENDS.get(reason, "is not finished; it is").format(target=target)
+    return _ENDS.get(reason, "is not finished, and stands").format(target=target)
 
 
 def _chief_metric(config: Config, measured: Measured) -> str | None:

@@ -59,12 +59,12 @@ def durations(low: float | None, high: float | None) -> str:
 def money(cost: float | None, currency: str) -> str:
     """Write a cost.
 
-    >>> money(1234.5, "EUR"), money(0.00123, "EUR")
-    ('1,234.50 EUR', '0.00123 EUR')
+    >>> money(1234.5, "EUR"), money(0.01234, "")
+    ('1,234.50 EUR', '0.0123')
     """
     if cost is None:
         return ""
-    return f"{cost:,.2f} {currency}".strip() if cost >= 0.1 or not cost else f"{cost:.3g} {currency}".strip()
+    return f"{f'{cost:,.2f}' if cost >= 1 else f'{cost:.3g}'} {currency}".strip()
 
 
 def interval(low: str, high: str) -> str:
