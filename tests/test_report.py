@@ -261,7 +261,7 @@ def test_several_folders_and_an_advice_in_one_page(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     advice = tmp_path / "advice"
     a_plan(advice / "plan")
-    (advice / "noise").mkdir()
+    (advice / "pilot").mkdir()
     (advice / "advise.json").write_text(json.dumps({"workload": DIGITS, "says": ["use 4 workers"], "seconds": 60}))
     written = report([advice, a_plan(tmp_path / "other")], None)
     assert written.html == Path("runs/report/report.html")

@@ -35,7 +35,7 @@ from scalewise.workloads.door import find_workload
 CLUSTER = "this machine"
 """What the bench calls the machine that it runs on."""
 
-_FEW_SIZES, _MORE_SIZES = (16, 64, 256, 1024), (32, 128, 512)
+_FEW_SIZES, _MORE_SIZES = (8, 32, 128, 512), (16, 64, 256, 1024)
 _STUDIES = ((_FEW_SIZES, 5), (_MORE_SIZES, 5), *(((*_FEW_SIZES, *_MORE_SIZES), trials) for trials in (10, 20, 40)))
 """Batch sizes and trials at each, one after the other as long as there is time: a few first, then those between."""
 _EXAMPLES_PER_WORKER = (16, 64, 256, 512)

@@ -11,7 +11,9 @@ from scalewise.analysis.noise import latest_noise_scale
 from scalewise.bench.throughput import Throughput, read_throughput
 from scalewise.errors import DataError
 from scalewise.loop.noise import NoiseScale
+from scalewise.plan.candidates import Candidate
 from scalewise.plan.plan import Plan
+from scalewise.plan.sentences import duration
 from scalewise.record.folder import RunFolder
 
 _WORTH_IT = 1.1
@@ -86,9 +88,7 @@ class Findings:
 
     def _recipe(self) -> list[str]:
         """Say which batch and rate are the fastest on this machine."""
-        if self.plan is None:
-            return []
-        here = [one for one in self.plan.candidates if not one.statistic.predicted and one.cluster.link is None]
+        here = [one for one in self._here() if not one.statistic.predicted]
         if not here:
             return []
         best = min(here, key=lambda one: one.hours).statistic
@@ -96,12 +96,22 @@ class Findings:
         return [f"Use a batch of {best.global_batch:,}{rate}: {best.steps:,.0f} steps to the target."]
 
     def _workers(self) -> list[str]:
-        one, most, speedup = self.speed.speedup()
-        if most.workers == one.workers:
+        """Say how many workers of this machine are worth it, for the best batch of each number of them."""
+        best: dict[int, float] = {}
+        for one in self._here():
+            best[one.cluster.workers] = min(one.hours, best.get(one.cluster.workers, one.hours))
+        if len(best) < 2:
             return []
-        judged = "worth it" if speedup >= _WORTH_IT else "not worth it"
-        each = f"{one.examples_per_worker:,.0f} examples each"
-        return [f"Workers: {most.workers} are {speedup:.2f} times as fast as one with {each}, {judged} here."]
+        fewest, most = min(best), max(best)
+        times = f"{duration(best[most])} with {most} against {duration(best[fewest])} with {fewest}"
+        if best[most] * _WORTH_IT <= best[fewest]:
+            return [f"Workers: {most} are worth it on this machine: {times}."]
+        return [f"Workers: {most} are not worth it on this machine: {times}."]
+
+    def _here(self) -> list[Candidate]:
+        """Return what is known of this machine itself."""
+        known = [] if self.plan is None else self.plan.candidates
+        return [one for one in known if one.cluster.link is None and one.cluster.speed == one.cluster.name]
 
 
 def pilot_sentence(metadata: Mapping[str, Any], noise: NoiseScale | None) -> str:

@@ -47,7 +47,7 @@ class PlanRequest:
             "throughput": self.throughput,
             "clusters": self.clusters,
             "target": self.target,
-            "deadline_hours": self.deadline_hours,
+            "deadline": self.deadline_hours,
             "budget": self.budget,
             "reliability": self.reliability or None,
             "only": ",".join(self.only) or None,
@@ -62,6 +62,8 @@ class Plan:
     """What was found."""
 
     request: PlanRequest
+    workload: str | None
+    """None where only steps are known."""
     currency: str | None
     candidates: list[Candidate]
     scaling: list[Scaling]
@@ -91,7 +93,7 @@ class Plan:
             for name, choice in self.choices.items()
         }
         return {
-            "asked": self.request.content(),
+            "asked": {**({"workload": self.workload} if self.workload else {}), **self.request.content()},
             "currency": self.currency,
             **choices,
             "frontier": [one.content() for one in self.frontier],
@@ -117,7 +119,7 @@ def plan(request: PlanRequest) -> Plan:
         raise ConfigError(left_out(missing)[0].removesuffix("."))
     curves = [scaling(cluster, known, speeds) for cluster in _largest_of_each(clusters)]
     currency = next((cluster.currency for cluster in clusters if cluster.currency), None)
-    planned = Plan(request, currency, found, curves, left_out(missing))
+    planned = Plan(request, source.settings.get("workload"), currency, found, curves, left_out(missing))
     for name, choice in planned.choices.items():
         if choice is not None:
             planned.recommended.append(write_recommendation(request.out, name, choice, source))

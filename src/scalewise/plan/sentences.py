@@ -7,6 +7,7 @@ from scalewise.plan.clusters import Cluster
 from scalewise.plan.scaling import LEAST_GAIN, Scaling
 
 _CHOICES = {
+    "both": "The fastest and the cheapest",
     "fastest": "The fastest",
     "cheapest": "The cheapest",
     "fastest_within_budget": "The fastest within the budget",
@@ -18,8 +19,10 @@ _ALWAYS = ("fastest", "cheapest")
 
 def sentences(choices: Mapping[str, Candidate | None], curves: Sequence[Scaling], currency: str | None) -> list[str]:
     """Say what is recommended, and how far more workers pay."""
-    named = [(name, choice) for name, choice in choices.items() if choice is not None or name not in _ALWAYS]
-    said = [_choice(_CHOICES[name], choice, currency) for name, choice in named]
+    asked = {name: choice for name, choice in choices.items() if choice is not None or name not in _ALWAYS}
+    if asked.get("cheapest") is asked.get("fastest"):
+        asked = {"both": asked["fastest"]} | {name: one for name, one in asked.items() if name not in _ALWAYS}
+    said = [_choice(_CHOICES[name], choice, currency) for name, choice in asked.items()]
     if choices["cheapest"] is None:
         said.append("No cluster has a price, so this plan is about time only.")
     return [*said, *(_scaling(curve) for curve in curves if len(curve.points) > 1)]

@@ -20,7 +20,7 @@ from scalewise.report.values import Facts, read_facts
 from scalewise.report.words import sentence
 
 ADVICE_FILE = "advise.json"
-_PARTS_OF_ADVICE = ("plan", "study", "bench", "noise")
+_PARTS_OF_ADVICE = ("plan", "study", "bench", "pilot")
 """The folders beside an advice, the one that matters most first."""
 
 

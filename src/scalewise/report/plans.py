@@ -9,7 +9,7 @@ from scalewise.report.origin import origin_of
 from scalewise.report.picture import draw_plot
 from scalewise.report.section import Figure, Section, Table
 from scalewise.report.values import Facts, read_facts
-from scalewise.report.words import counted, duration, durations, money, number, percent, sentence
+from scalewise.report.words import counted, duration, durations, money, number, percent, sentence, unit_of_time
 
 FILE = "plan.json"
 _CHOICES = {
@@ -46,7 +46,7 @@ def plan_sections(folder: Path) -> list[Section]:
                 *_point_tables(_shown_candidates(facts), _some(facts.each("candidates")), currency),
                 *_scaling_tables(facts, currency),
             ],
-            methods=[*_METHODS, *(f"Left out: {text}." for text in facts.texts("left_out"))],
+            methods=[*_METHODS, *map(sentence, facts.texts("left_out"))],
             commands=_commands(facts),
             origin=origin_of(facts),
         )
@@ -122,16 +122,16 @@ def _frontier_figures(facts: Facts, currency: str) -> list[Figure]:
         return []
     points = [*frontier, *others]
     x = _axis(f"cost, {currency}" if currency else "cost", [point.needed("cost") for point in points])
-    y = _axis("hours to the target", [point.needed("hours") for point in points])
+    unit, per_hour = unit_of_time([point.needed("hours") for point in points])
+    y = _axis(f"{unit} to the target", [per_hour * point.needed("hours") for point in points])
+    pale = tuple(_cost_mark(one, currency, per_hour, False) for one in others)
     series = [
-        Series(
-            "other candidates", tuple(_cost_mark(one, currency, False) for one in others), None, Line.NONE, pale=True
-        ),
-        Series("frontier", tuple(_cost_mark(one, currency, True) for one in frontier), 0),
+        Series("other candidates", pale, None, Line.NONE, pale=True),
+        Series("frontier", tuple(_cost_mark(one, currency, per_hour, True) for one in frontier), 0),
     ]
     chosen = [(word, point) for word, point in _choices(facts) if point.number("cost") is not None]
     series += [
-        Series(word, (_cost_mark(point, currency, False),), colour, Line.NONE)
+        Series(word, (_cost_mark(point, currency, per_hour, False),), colour, Line.NONE)
         for colour, (word, point) in enumerate(chosen, start=1)
     ]
     plot = Plot("Time against cost", x, y, tuple(series))
@@ -145,11 +145,16 @@ def _priced(points: Sequence[Facts]) -> list[Facts]:
     return [point for point in points if point.number("cost") is not None and point.number("hours") is not None]
 
 
-def _cost_mark(point: Facts, currency: str, with_interval: bool) -> Mark:
-    low, high = (point.number(name) if with_interval else None for name in ("low_hours", "high_hours"))
-    return Mark(
-        point.needed("cost"), point.needed("hours"), _says(point, currency), low, high, point.truth("predicted")
-    )
+def _cost_mark(point: Facts, currency: str, per_hour: float, with_interval: bool) -> Mark:
+    low, high = _ends(point, per_hour) if with_interval else (None, None)
+    time = per_hour * point.needed("hours")
+    return Mark(point.needed("cost"), time, _says(point, currency), low, high, point.truth("predicted"))
+
+
+def _ends(point: Facts, per_hour: float) -> tuple[float | None, float | None]:
+    """Return the interval of a time, in a unit of which an hour has so many."""
+    low, high = (point.number(name) for name in ("low_hours", "high_hours"))
+    return None if low is None else per_hour * low, None if high is None else per_hour * high
 
 
 def _says(point: Facts, currency: str) -> str:
@@ -168,11 +173,14 @@ def _hours_interval(point: Facts) -> str:
 
 
 def _scaling_figures(facts: Facts, currency: str) -> list[Figure]:
-    clusters = [(one, _timed(one)) for one in facts.each("scaling") if _timed(one)]
+    clusters = [(one, _timed(one)) for one in facts.each("scaling") if len(_timed(one)) > 1]
     if not clusters:
         return []
     few = len(clusters) <= _MANY_CLUSTERS
-    series = [_cluster_series(one, points, colour, currency, few) for colour, (one, points) in enumerate(clusters)]
+    unit, per_hour = unit_of_time([point.needed("hours") for _, points in clusters for point in points])
+    series = [
+        _cluster_series(one, points, colour, currency, per_hour, few) for colour, (one, points) in enumerate(clusters)
+    ]
     rules = [
         Rule(
             "x", worth, f"worth it up to {worth:,}" + (f", {one.text('cluster')}" if len(clusters) > 1 else ""), colour
@@ -181,9 +189,10 @@ def _scaling_figures(facts: Facts, currency: str) -> list[Figure]:
         if few and (worth := one.whole("worth_up_to")) is not None
     ]
     of = f" of {clusters[0][0].text('cluster')}" if len(clusters) > 1 else ""
-    y = _axis("hours to the target", [point.needed("hours") for _, points in clusters for point in points])
+    times = [per_hour * point.needed("hours") for _, points in clusters for point in points]
+    y = _axis(f"{unit} to the target", times)
     x = Axis("workers", log=True, powers_of_two=True)
-    ideal = _ideal(clusters[0][1], of) if few else []
+    ideal = _ideal(clusters[0][1], per_hour, of) if few else []
     plot = Plot("Time against workers", x, y, (*ideal, *series), tuple(rules))
     bands = "Bands are the intervals of the time. The dashed line is perfect scaling. " if few else ""
     caption = f"{bands}Open marks are predicted."
@@ -195,22 +204,29 @@ def _timed(cluster: Facts) -> list[Facts]:
     return sorted(points, key=lambda point: point.needed("workers"))
 
 
-def _ideal(points: Sequence[Facts], of: str) -> list[Series]:
+def _ideal(points: Sequence[Facts], per_hour: float, of: str) -> list[Series]:
     """Return perfect scaling from the first point on, as long as it stays within sight."""
-    workers, hours = points[0].needed("workers"), points[0].needed("hours")
-    floor = min(point.needed("hours") for point in points) / 2
-    marks = [Mark(one.needed("workers"), hours * workers / one.needed("workers")) for one in points]
+    workers, time = points[0].needed("workers"), per_hour * points[0].needed("hours")
+    floor = per_hour * min(point.needed("hours") for point in points) / 2
+    marks = [Mark(one.needed("workers"), time * workers / one.needed("workers")) for one in points]
     seen = tuple(mark for mark in marks if mark.y >= floor)
     name = f"perfect scaling{of}"
     return [Series(name, seen, None, Line.DASHED, Shape.NONE, silent=True)] if len(seen) > 1 else []
 
 
-def _cluster_series(cluster: Facts, points: Sequence[Facts], colour: int, currency: str, banded: bool) -> Series:
+def _cluster_series(
+    cluster: Facts, points: Sequence[Facts], colour: int, currency: str, per_hour: float, banded: bool
+) -> Series:
     marks = [
-        Mark(one.needed("workers"), one.needed("hours"), _says(one, currency), predicted=one.truth("predicted"))
+        Mark(
+            one.needed("workers"),
+            per_hour * one.needed("hours"),
+            _says(one, currency),
+            predicted=one.truth("predicted"),
+        )
         for one in points
     ]
-    ends = [(one.needed("workers"), one.number("low_hours"), one.number("high_hours")) for one in points]
+    ends = [(one.needed("workers"), *_ends(one, per_hour)) for one in points]
     band = tuple((x, low, high) for x, low, high in ends if low is not None and high is not None)
     name = cluster.text("cluster")
     return Series(name, tuple(marks), colour, band=band if banded and len(band) > 1 else (), label=name)
