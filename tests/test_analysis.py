@@ -102,6 +102,18 @@ def test_what_is_damaged_is_left_out_and_named(tmp_path: Path) -> None:
     assert "5 could not be read and were left out" in ended.output
 
 
+def test_many_studies_are_read_on_all_cores_and_in_order(tmp_path: Path) -> None:
+    for batch_size in range(1, 71):
+        write_study(tmp_path, batch_size, {0: ["0,0.9,0.9", f"{1000 // batch_size},0.1,0.02"]})
+    (tmp_path / "mnist" / "fc_64" / "sgd" / "7" / "0" / "measurements.csv").write_text("step\n\n0,1,2\n")
+    ended = analyze(tmp_path, "--json")
+    assert ended.exit_code == 0, ended.output
+    content = json.loads(ended.output)
+    expected = {size: 1000 // size for size in range(1, 71) if size != 7}
+    assert {row["batch_size"]: row["steps"] for row in content["steps_to_target"]} == expected
+    assert [Path(item["path"]).parent.parent.name for item in content["skipped"]] == ["7"]
+
+
 def test_a_table_of_steps_from_anywhere(tmp_path: Path) -> None:
     lines = [f"{batch},{100 * (1 + 300 / batch)},true" for batch in BATCH_SIZES]
     (tmp_path / "steps.csv").write_text("\n".join(["global_batch,steps,reached", *lines, "4,2000,false", ""]))
@@ -193,7 +205,7 @@ def test_mistakes_in_a_table(table: str, message: str, tmp_path: Path) -> None:
 def test_mistakes_in_a_request(tmp_path: Path) -> None:
     write_study(tmp_path / "studies", 64, {0: ["0,0.9,0.9"]})
     requests: list[tuple[list[object], str]] = [
-        ([], "either a folder of studies or --steps"),
+        ([], "either a folder of studies, or --steps or --throughput"),
         ([tmp_path / "nowhere"], "is not a folder"),
         ([tmp_path / "studies" / "mnist" / "fc_64" / "sgd" / "64" / "0"], "there is no study below"),
         ([tmp_path / "studies", "--target", "val/classification_eror<0.1"], "did you mean 'val/classification_error'?"),

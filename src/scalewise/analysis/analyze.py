@@ -1,9 +1,11 @@
 """From a folder of studies, or a file of steps, to curves, budgets and pictures."""
 
+import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -63,8 +65,8 @@ def workloads_in(
     """Find out what every workload in a folder shows, for its own target or for each of those asked."""
     asked = [Target.parse(text) for text in targets]
     found: dict[tuple[str, str], list[_Analysed]] = {}
-    for study in read_archive(folder, None, skipped):
-        for target in asked or [_own_target(study)]:
+    for study in read_archive(folder, functools.partial(_metrics, asked), skipped):
+        for target in _targets(asked, study.description):
             found.setdefault(("/".join(study.workload), str(target)), []).append(_analyse(study, target, budgets))
     if not found:
         count = f"; {len(skipped)} could not be read" if skipped else ""
@@ -104,17 +106,24 @@ def _analyse(study: Study, target: Target, budgets: Budgets) -> _Analysed:
     return _Analysed(target, row, _best_within_budgets(study, target, budgets), scatter)
 
 
-def _own_target(study: Study) -> Target:
-    text = study.description.get("target") or published_goal(study.dataset, study.model)
+def _metrics(asked: list[Target], description: Mapping[str, Any]) -> list[str]:
+    return [target.metric for target in _targets(asked, description)]
+
+
+def _targets(asked: list[Target], description: Mapping[str, Any]) -> list[Target]:
+    """Return the targets that were asked for, or the study's own."""
+    if asked:
+        return asked
+    dataset, model = str(description["dataset"]), str(description["model"])
+    text = description.get("target") or published_goal(dataset, model)
     if text is None:
-        raise ConfigError(f"no target is known for {'/'.join(study.workload)}: name one with --target")
-    return Target.parse(str(text))
+        raise ConfigError(f"no target is known for {dataset}/{model}: name one with --target")
+    return [Target.parse(str(text))]
 
 
 def _check_metric(study: Study, target: Target) -> None:
-    columns = [name for name in study.measurements.columns if name not in ("trial_id", "step")]
-    if columns and target.metric not in columns:
-        hint = nearest(target.metric, columns) or f"; there are {', '.join(columns)}"
+    if study.metrics and target.metric not in study.metrics:
+        hint = nearest(target.metric, study.metrics) or f"; there are {', '.join(study.metrics)}"
         raise ConfigError(f"{'/'.join(study.workload)} has no metric {target.metric!r}{hint}")
 
 

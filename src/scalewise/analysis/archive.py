@@ -1,11 +1,12 @@
 """Reads studies from the public layout, ours and others' alike, many files at a time.
 
-A parser started once per file would spend its time on starting. So the rows of all trials of a study that have the same
-columns are joined and parsed in one go; which trial a row belongs to follows from how many lines each of them brought.
-Whatever is damaged is left out and named.
+All trials of a study are read and parsed in one go, and several studies at a time. Where that fails, trials with the
+same columns are parsed together, and in the end one by one. Whatever is damaged is left out and named.
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from scalewise.analysis.joined import read_joined
+from scalewise.cluster.world import usable_cores
 from scalewise.errors import FolderError
 from scalewise.record.study_folder import StudyFolder, TrialFolder, find_studies, read_json
 
@@ -41,6 +44,8 @@ class Study:
     trials: list[Trial]
     measurements: pl.DataFrame
     """`trial_id`, `step` and the metrics of every evaluation of every trial."""
+    metrics: list[str]
+    """All that trials measured, also what was not asked for."""
 
     @property
     def workload(self) -> tuple[str, str, str]:
@@ -56,23 +61,29 @@ class Skipped:
     why: str
 
 
-def read_archive(root: Path, metrics: Sequence[str] | None, skipped: list[Skipped]) -> Iterator[Study]:
-    """Read every study below a folder, one at a time, with these metrics or all; note what has to be left out."""
-    for folder in find_studies(root):
-        study = _read_study(folder, metrics, skipped)
-        if study is not None:
-            yield study
+Wanted = Callable[[Mapping[str, Any]], Sequence[str]]
+"""Says which metrics are needed of a study with some description."""
+Read = tuple[Study | None, list[Skipped]]
 
 
-def _read_study(folder: StudyFolder, metrics: Sequence[str] | None, skipped: list[Skipped]) -> Study | None:
+def read_archive(root: Path, wanted: Wanted | None, skipped: list[Skipped]) -> Iterator[Study]:
+    """Read every study below a folder in turn, with all metrics or some; note what has to be left out."""
+    with ThreadPoolExecutor(usable_cores()) as readers:
+        for study, left_out in readers.map(functools.partial(_read_study, wanted=wanted), find_studies(root)):
+            skipped += left_out
+            if study is not None:
+                yield study
+
+
+def _read_study(folder: StudyFolder, wanted: Wanted | None) -> Read:
+    skipped: list[Skipped] = []
     try:
         description = folder.description()
         names = [str(description[key]) for key in ("dataset", "model", "optimizer")]
         batch_size = int(description["batch_size"])
         found, odd = folder.trials()
     except (FolderError, KeyError, TypeError, ValueError) as error:
-        skipped.append(Skipped(folder.path, _reason(error)))
-        return None
+        return None, [Skipped(folder.path, _reason(error))]
     skipped += [Skipped(path, "a trial's folder is named by a number") for path in odd]
     trials, folders = [], []
     for trial_id, trial_folder in found:
@@ -81,11 +92,13 @@ def _read_study(folder: StudyFolder, metrics: Sequence[str] | None, skipped: lis
             folders.append((trial_id, trial_folder))
         except (FolderError, KeyError, TypeError, ValueError) as error:
             skipped.append(Skipped(trial_folder.path, _reason(error)))
-    measurements, damaged = read_measurements(folders, metrics)
+    metrics = None if wanted is None else wanted(description)
+    measurements, columns, damaged = read_measurements(folders, metrics)
     skipped += damaged
     unreadable = {int(item.path.parent.name) for item in damaged}
     readable = [trial for trial in trials if trial.trial_id not in unreadable]
-    return Study(names[0], names[1], names[2], batch_size, description, readable, measurements)
+    named = [name for name in columns if name != "step"]
+    return Study(names[0], names[1], names[2], batch_size, description, readable, measurements, named), skipped
 
 
 def _reason(error: Exception) -> str:
@@ -99,63 +112,67 @@ def _read_trial(trial_id: int, folder: TrialFolder) -> Trial:
 
 def read_measurements(
     folders: Sequence[tuple[int, TrialFolder]], metrics: Sequence[str] | None
-) -> tuple[pl.DataFrame, list[Skipped]]:
-    """Read the measurements of some trials into one table; return also the files that are damaged."""
+) -> tuple[pl.DataFrame, list[str], list[Skipped]]:
+    """Read the measurements of some trials into one table; return also all columns, and the files that are damaged."""
+    joined = read_joined([folder.measurements for _, folder in folders], metrics)
+    if joined is not None:
+        return _numbered(joined.table, [trial_id for trial_id, _ in folders], joined.lines), joined.columns, []
     bodies: dict[bytes, list[tuple[int, Path, bytes]]] = {}
     damaged = []
     for trial_id, folder in folders:
         try:
-            content = folder.measurements.read_bytes()
+            content = Path(folder.measurements).read_bytes()
         except OSError as error:
-            damaged.append(Skipped(folder.measurements, str(error)))
+            damaged.append(Skipped(Path(folder.measurements), str(error)))
             continue
         header, _, body = content.partition(b"\n")
         body = body if body.endswith(b"\n") or not body else body + b"\n"
         if body.count(b",") != header.count(b",") * body.count(b"\n"):
-            damaged.append(Skipped(folder.measurements, "a row is longer or shorter than the header"))
+            damaged.append(Skipped(Path(folder.measurements), "a row is longer or shorter than the header"))
         elif body:
-            bodies.setdefault(header.rstrip(b"\r"), []).append((trial_id, folder.measurements, body))
+            bodies.setdefault(header.rstrip(b"\r"), []).append((trial_id, Path(folder.measurements), body))
         elif header and not header.startswith(b"step"):
-            damaged.append(Skipped(folder.measurements, "it has no column 'step'"))
+            damaged.append(Skipped(Path(folder.measurements), "it has no column 'step'"))
     tables = []
     for header, same in bodies.items():
-        table, unreadable = _parse(header, same, metrics)
+        table, unreadable = _parse(header, same)
         damaged += unreadable
         if table is not None:
             tables.append(table)
     empty = pl.DataFrame(schema={"trial_id": pl.Int64, "step": pl.Float64})
-    return pl.concat([empty, *tables], how="diagonal"), damaged
+    columns = dict.fromkeys(name for header in bodies for name in header.decode(errors="replace").split(","))
+    return pl.concat([empty, *tables], how="diagonal"), list(columns), damaged
 
 
-def _parse(
-    header: bytes, files: list[tuple[int, Path, bytes]], metrics: Sequence[str] | None
-) -> tuple[pl.DataFrame | None, list[Skipped]]:
+def _numbered(table: pl.DataFrame, trial_ids: Sequence[int], lines: Sequence[int]) -> pl.DataFrame:
+    """Say of every row which trial it belongs to."""
+    return table.with_columns(pl.Series("trial_id", np.repeat(trial_ids, lines), dtype=pl.Int64))
+
+
+def _parse(header: bytes, files: list[tuple[int, Path, bytes]]) -> tuple[pl.DataFrame | None, list[Skipped]]:
     """Parse files with the same header together; where that fails, one by one, to find out which is damaged."""
     columns = header.decode(errors="replace").split(",")
-    wanted = [name for name in columns if name == "step" or metrics is None or name in metrics]
     if "step" not in columns:
         return None, [Skipped(path, "it has no column 'step'") for _, path, _ in files]
     try:
-        return _parse_together(columns, wanted, files), []
+        return _parse_together(columns, files), []
     except (pl.exceptions.PolarsError, UnicodeDecodeError, ValueError) as error:
         if len(files) == 1:
             return None, [Skipped(files[0][1], str(error).partition("\n")[0])]
-    parsed = [_parse(header, [file], metrics) for file in files]
+    parsed = [_parse(header, [file]) for file in files]
     tables = [table for table, _ in parsed if table is not None]
     return pl.concat(tables) if tables else None, [item for _, damaged in parsed for item in damaged]
 
 
-def _parse_together(columns: list[str], wanted: list[str], files: list[tuple[int, Path, bytes]]) -> pl.DataFrame:
+def _parse_together(columns: list[str], files: list[tuple[int, Path, bytes]]) -> pl.DataFrame:
     lines = [body.count(b"\n") for _, _, body in files]
     table = pl.read_csv(
         b"".join(body for _, _, body in files),
         has_header=False,
         new_columns=columns,
-        columns=[columns.index(name) for name in wanted],
         schema_overrides=dict.fromkeys(columns, pl.Float64),
         raise_if_empty=False,
     )
     if len(table) != sum(lines) or table["step"].null_count():
         raise ValueError("a row is empty")
-    trial_ids = np.repeat([trial_id for trial_id, _, _ in files], lines)
-    return table.with_columns(pl.Series("trial_id", trial_ids, dtype=pl.Int64))
+    return _numbered(table, [trial_id for trial_id, _, _ in files], lines)

@@ -19,19 +19,24 @@ OWN = "_scalewise"
 
 @dataclass(frozen=True)
 class TrialFolder:
-    """One trial of a study."""
+    """One trial of a study; by its name, because an archive has so many that objects for paths would cost seconds."""
 
-    path: Path
-
-    @property
-    def metadata(self) -> Path:
-        """What became of the trial."""
-        return self.path / "metadata.json"
+    name: str
 
     @property
-    def measurements(self) -> Path:
-        """Its evaluations."""
-        return self.path / "measurements.csv"
+    def path(self) -> Path:
+        """The folder itself."""
+        return Path(self.name)
+
+    @property
+    def metadata(self) -> str:
+        """The file that says what became of the trial."""
+        return f"{self.name}/metadata.json"
+
+    @property
+    def measurements(self) -> str:
+        """The file of its evaluations."""
+        return f"{self.name}/measurements.csv"
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class StudyFolder:
 
     def trial(self, trial_id: int) -> TrialFolder:
         """Return the folder of one trial, which need not be there."""
-        return TrialFolder(self.path / str(trial_id))
+        return TrialFolder(str(self.path / str(trial_id)))
 
     def trials(self) -> tuple[list[tuple[int, TrialFolder]], list[Path]]:
         """List the trials that are there by their numbers, and whatever folders have no number for a name."""
@@ -68,7 +73,7 @@ class StudyFolder:
                 if entry.is_dir():
                     name = entry.name
                     if name.isascii() and name.isdigit():
-                        numbered.append((int(name), TrialFolder(Path(entry.path))))
+                        numbered.append((int(name), TrialFolder(entry.path)))
                     else:
                         odd.append(Path(entry.path))
         return sorted(numbered, key=lambda pair: pair[0]), sorted(odd)
@@ -89,10 +94,11 @@ def _numbers_by_size(name: str) -> tuple[int, str]:
     return (int(name), "") if name.isascii() and name.isdigit() else (-1, name)
 
 
-def read_json(file: Path) -> dict[str, Any]:
+def read_json(file: Path | str) -> dict[str, Any]:
     """Read a file that holds keys and values."""
     try:
-        content = json.loads(file.read_bytes())
+        with open(file, "rb") as stream:  # noqa: PTH123 - an archive has a hundred thousand of them
+            content = json.loads(stream.read())
     except (OSError, ValueError) as error:
         raise FolderError(f"cannot read {file}: {error}") from None
     if not isinstance(content, dict):

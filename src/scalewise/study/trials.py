@@ -97,8 +97,8 @@ class Trials:
             published.path.parent.mkdir(parents=True, exist_ok=True)
             place = published.path if published.path.exists() else self.plan.claim("publishing").parent / "publishing"
             place.mkdir(parents=True, exist_ok=True)
-            Measurements(place / published.measurements.name).write(kept)
-            write_atomically(place / published.metadata.name, json.dumps(metadata, indent=2).encode() + b"\n")
+            Measurements(place / Path(published.measurements).name).write(kept)
+            write_atomically(place / Path(published.metadata).name, json.dumps(metadata, indent=2).encode() + b"\n")
             if place != published.path:
                 place.rename(published.path)
 

@@ -1,0 +1,115 @@
+"""Reads many small tables with the same columns as one, nearly as fast as the disk gives them.
+
+An archive has a hundred thousand files. A parser that is started once per file spends its time on starting, and joining
+what was read one by one copies everything twice. So every file is read straight to its place in one buffer, its header
+falling into a scratch area, and the buffer is parsed once. Whatever is not as simple as that is left to a slower reader
+that can say what is wrong.
+"""
+
+import io
+import itertools
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+_PROBE_BYTES = 1 << 16
+_COMMA, _NEWLINE = ord(","), ord("\n")
+_FIRST_FIGURE, _LAST_FIGURE = ord("+"), ord("9")
+"""Between them are digits, signs, the point and the comma."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Some files' rows, one after the other, and how many of them each file brought."""
+
+    table: pl.DataFrame
+    columns: list[str]
+    lines: list[int]
+
+
+def read_joined(files: Sequence[str], metrics: Sequence[str] | None) -> Joined | None:
+    """Read files that all have the first one's header, `step` and at least some metrics; None where that fails."""
+    if not files or not hasattr(os, "preadv"):
+        return None
+    try:
+        header = _header(files[0])
+        content, ends = _read(files, header)
+    except (OSError, ValueError):
+        return None
+    columns = header.decode(errors="replace").rstrip("\r\n").split(",")
+    if "step" not in columns:
+        return None
+    lines, commas, figures = _count(content, ends)
+    if commas != (len(columns) - 1) * sum(lines):
+        return None  # some row is longer or shorter than the header
+    # Figures alone can hide no damage; anything else is parsed even where it is not wanted, to be told if damaged.
+    plain = figures + sum(lines) == len(content)
+    chosen = columns if metrics is None or not plain else metrics
+    wanted = [name for name in columns if name == "step" or name in chosen]
+    try:
+        table = pl.read_csv(
+            content,
+            has_header=False,
+            new_columns=columns,
+            columns=[columns.index(name) for name in wanted],
+            schema_overrides=dict.fromkeys(columns, pl.Float64),
+            raise_if_empty=False,
+        )
+    except (pl.exceptions.PolarsError, UnicodeDecodeError):
+        return None
+    if len(table) != sum(lines) or table["step"].null_count():
+        return None
+    return Joined(table, columns, lines)
+
+
+def _count(content: bytes, ends: Sequence[int]) -> tuple[list[int], int, int]:
+    """Count the lines of each file, and in all of them the commas, and whatever figures are written with."""
+    characters = np.frombuffer(content, np.uint8)
+    lines, commas, figures = [], 0, 0
+    for start, end in itertools.pairwise([0, *ends]):  # file by file, which stays in the processor's cache
+        part = characters[start:end]
+        lines.append(int(np.count_nonzero(part == _NEWLINE)))
+        commas += int(np.count_nonzero(part == _COMMA))
+        figures += int(np.count_nonzero(part - _FIRST_FIGURE <= _LAST_FIGURE - _FIRST_FIGURE))
+    return lines, commas, figures
+
+
+def _header(file: str) -> bytes:
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        beginning = os.read(descriptor, _PROBE_BYTES)
+    finally:
+        os.close(descriptor)
+    return beginning[: beginning.index(b"\n") + 1]
+
+
+def _read(files: Sequence[str], header: bytes) -> tuple[bytes, list[int]]:
+    """Read all files behind their headers into one piece; return also where each of them ends."""
+    sizes = [os.stat(file).st_size - len(header) for file in files]  # noqa: PTH116 - a path object costs as much again
+    if min(sizes) <= 0:
+        raise ValueError("a file has no rows")
+    # The only buffer of Python's that can be filled in place and is then handed over as bytes without a copy.
+    stream = io.BytesIO()
+    stream.seek(sum(sizes) - 1)
+    stream.write(b"\n")
+    scratch, end, ends = bytearray(len(header)), 0, []
+    with stream.getbuffer() as buffer:
+        for file, size in zip(files, sizes, strict=True):
+            _read_into(file, scratch, buffer[end : end + size])
+            end += size
+            if scratch != header or buffer[end - 1] != _NEWLINE:
+                raise ValueError("another header, or no end of a line")
+            ends.append(end)
+    return stream.getvalue(), ends
+
+
+def _read_into(file: str, scratch: bytearray, place: memoryview) -> None:
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        if os.preadv(descriptor, [scratch, place], 0) != len(scratch) + len(place):
+            raise ValueError("the file is shorter than it was")
+    finally:
+        os.close(descriptor)
