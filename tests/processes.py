@@ -27,7 +27,7 @@ NETS = ROOT / "tests" / "workloads" / "nets.py"
 PATIENCE_SECONDS = 120
 
 _forked = multiprocessing.get_context("forkserver")
-_forked.set_forkserver_preload(["scalewise.cli", "scalewise.train", "scalewise.analysis.analyze", "torch._dynamo"])
+_forked.set_forkserver_preload(["scalewise.cli", "scalewise.advise.advise", "torch._dynamo"])
 
 
 @dataclass(frozen=True)

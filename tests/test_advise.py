@@ -41,7 +41,7 @@ def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> Non
         "Use a batch of ",
         "Workers: ",
         "Where the time goes: ",
-        "The fastest is ",
+        "The fastest",
     ):
         assert any(line.startswith(beginning) for line in last), beginning
     assert last[-1] == f"report: {out / 'report.html'}"
