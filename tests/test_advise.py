@@ -2,34 +2,27 @@
 
 import json
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
-from processes import ROOT, Finished, finish, group, start
+from processes import ROOT, finish, group, start, wait_until
 
 SPIRALS = f"{ROOT / 'examples' / 'spirals.py'}:Spirals"
 
 
-def advise(*arguments: object) -> Finished:
-    return finish(start("advise", *arguments))
-
-
 def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> None:
     out = tmp_path / "advise"
-    command = ("advise", SPIRALS, "--minutes", "0.4", "--out", out)
-    process = start(*command)
-    deadline = time.monotonic() + 100
-    while not (out / "study").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    command = ("advise", SPIRALS, "--out", out, "--minutes")
+    process = start(*command, "2")
+    wait_until((out / "study").exists, "the study begins")
     process.send_signal(signal.SIGTERM)
     stopped = finish(process)
     assert stopped.exit_code == 4, stopped.output
     assert "the same command goes on" in stopped.output
     done = {file: file.stat().st_mtime_ns for file in (out / "bench" / "bench.json", out / "pilot" / "metadata.json")}
     for _ in range(12):  # a slow machine needs more sittings until the first batch sizes are studied
-        ended = finish(start(*command))
+        ended = finish(start(*command, "0.3"))
         assert ended.exit_code == 0, ended.output
         if "Use a batch of" in ended.output:
             break

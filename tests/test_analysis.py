@@ -106,12 +106,13 @@ def test_many_studies_are_read_on_all_cores_and_in_order(tmp_path: Path) -> None
     for batch_size in range(1, 71):
         write_study(tmp_path, batch_size, {0: ["0,0.9,0.9", f"{1000 // batch_size},0.1,0.02"]})
     (tmp_path / "mnist" / "fc_64" / "sgd" / "7" / "0" / "measurements.csv").write_text("step\n\n0,1,2\n")
-    ended = analyze(tmp_path, "--json")
-    assert ended.exit_code == 0, ended.output
-    content = json.loads(ended.output)
-    expected = {size: 1000 // size for size in range(1, 71) if size != 7}
-    assert {row["batch_size"]: row["steps"] for row in content["steps_to_target"]} == expected
-    assert [Path(item["path"]).parent.parent.name for item in content["skipped"]] == ["7"]
+    skipped: list[Skipped] = []
+    found = {study.batch_size: study.measurements["step"].max() for study in read_archive(tmp_path, None, skipped)}
+    assert list(found) == list(range(1, 71))
+    assert {size: steps for size, steps in found.items() if size != 7} == {
+        size: 1000 // size for size in range(1, 71) if size != 7
+    }
+    assert [item.path.parent.parent.name for item in skipped] == ["7"]
 
 
 def test_a_table_of_steps_from_anywhere(tmp_path: Path) -> None:

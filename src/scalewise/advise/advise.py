@@ -206,6 +206,8 @@ class Adviser:
     def _curve(self) -> Curve | None:
         """Analyse what the study found; None where the time was too short for it."""
         folder = self._request.out / "study"
+        if not folder.is_dir():
+            return None
         targets = [] if self._request.target is None else [self._request.target]
         try:
             found = analyze(AnalyzeRequest(folder, None, targets, out=folder / "_scalewise" / "analysis"))
