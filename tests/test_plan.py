@@ -220,19 +220,20 @@ def test_ranges_and_their_prices(tmp_path: Path) -> None:
 
 def test_a_plan_from_a_study_and_a_bench(tmp_path: Path) -> None:
     studied = group(
-        *(1, "study", "digits/fc_64_64", "--batch-sizes", "16,64,256", "--trials", 4, "--max-epochs", 8),
-        *("--target", "val/classification_error<0.2", "--out", tmp_path / "study", "--jobs", 2),
+        *(1, "study", "digits/fc_16", "--batch-sizes", "32,128", "--trials", 3, "--max-epochs", 5),
+        *("--target", "val/classification_error<0.5", "--out", tmp_path / "study", "--jobs", 2),
     )
     assert studied.exit_code == 0, studied.output
-    benched = group(1, "bench", "digits/fc_64_64", "--workers", "1", "--seconds", 1, "--out", tmp_path / "bench")
+    sizes = ("--workers", "1", "--microbatch", "32,128")
+    benched = group(1, "bench", "digits/fc_16", *sizes, "--seconds", 1, "--out", tmp_path / "bench")
     assert benched.exit_code == 0, benched.output
     clusters = tmp_path / "clusters.yaml"
     clusters.write_text("- {name: local, price_per_hour: 0.1, currency: EUR}\n")
     folders = ("--study", tmp_path / "study", "--bench", tmp_path / "bench")
     content = planned(*folders, "--clusters", clusters, "--out", tmp_path / "plan")
     config = read_config(Path(content["fastest"]["recipe"]))
-    assert config.workload == "digits/fc_64_64" and config.recipe.global_batch == content["fastest"]["global_batch"]
-    assert str(config.stop.target) == "val/classification_error<0.2"
+    assert config.workload == "digits/fc_16" and config.recipe.global_batch == content["fastest"]["global_batch"]
+    assert str(config.stop.target) == "val/classification_error<0.5"
 
 
 def test_ten_thousand_candidates(tmp_path: Path) -> None:

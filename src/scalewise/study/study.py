@@ -63,7 +63,9 @@ def _at_the_edge(plan: BatchPlan) -> str | None:
 
 
 def _run_jobs(plans: Sequence[BatchPlan], count: int, deadline: float | None) -> ExitCode:
-    context = multiprocessing.get_context("spawn")
+    # Forked from a process that has torch imported already: a study of many jobs would import it once for each.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["scalewise.study.job"])
     jobs = [context.Process(target=_work, args=(plans,)) for _ in range(count)]
     for job in jobs:
         job.start()
