@@ -22,7 +22,7 @@ def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> Non
     assert "the same command goes on" in stopped.output
     done = {file: file.stat().st_mtime_ns for file in (out / "bench" / "bench.json", out / "pilot" / "metadata.json")}
     for _ in range(12):  # a slow machine needs more sittings until the first batch sizes are studied
-        ended = finish(start(*command, "0.3"))
+        ended = finish(start(*command, "0.8"))
         assert ended.exit_code == 0, ended.output
         if "Use a batch of" in ended.output:
             break

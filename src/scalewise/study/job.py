@@ -18,6 +18,7 @@ import torch
 
 from scalewise.build import load_splits
 from scalewise.cluster.collectives import choose_device
+from scalewise.cluster.signals import handlers_kept
 from scalewise.cluster.world import World
 from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode
@@ -119,7 +120,8 @@ def _train(trials: Trials, task: Task, workload: Workload, splits: dict[str, Exa
     folder = plan.run_folder(task.trial_id)
     before = int(folder.metadata().get("steps", 0))
     started = time.perf_counter()
-    exit_code = run(plan.config(task.trial_id), workload, folder.path, World(), splits, judge.enough)
+    with handlers_kept():  # between two trials a signal ends the process at once, which loses nothing
+        exit_code = run(plan.config(task.trial_id), workload, folder.path, World(), splits, judge.enough)
     after = int(folder.metadata().get("steps", 0))
     _note(plan, task.trial_id, before, after, time.perf_counter() - started)
     return ExitCode.COMPLETE if exit_code is ExitCode.STOPPED and judge.said_so else exit_code

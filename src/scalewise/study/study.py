@@ -84,7 +84,8 @@ def _run_jobs(plans: Sequence[BatchPlan], count: int, deadline: float | None) ->
         while any(job.is_alive() for job in jobs):
             view.update()
             time.sleep(_POLL_SECONDS)
-            if deadline is not None and time.monotonic() > deadline and not stopped:
+            # Again and again: a job that is just starting, or between two trials, may have missed it.
+            if stopped or (deadline is not None and time.monotonic() > deadline):
                 stop()
     finally:
         view.close()
