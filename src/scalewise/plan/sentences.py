@@ -60,7 +60,7 @@ def duration(hours: float) -> str:
     """
     if hours >= 1:
         return f"{hours:,.1f} hours"
-    return f"{60 * hours:.1f} minutes" if 60 * hours >= 1 else f"{3600 * hours:.1f} seconds"
+    return f"{60 * hours:.1f} minutes" if 60 * hours >= 1 else f"{3600 * hours:.3g} seconds"
 
 
 def money(cost: float) -> str:
