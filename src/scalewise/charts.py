@@ -15,6 +15,8 @@ from scalewise.record.atomic import write_result
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A")
 BASELINE_COLOUR = "#444444"
 _LINE_HEIGHT = 0.055
+HOURS_IN_DAYS = 72
+"""From so many hours on, days are easier to imagine."""
 _ROOM = 1.4
 _HALF_A_DECADE, _MANY_DECADES = 5.0, 1e4
 
@@ -41,6 +43,18 @@ def _subdivisions(ratio: float) -> Sequence[float]:
     if ratio < _HALF_A_DECADE:
         return range(1, 10)
     return (1, 2, 5) if ratio < _MANY_DECADES else (1,)
+
+
+def unit_of_time(hours: Sequence[float]) -> tuple[str, float]:
+    """Return a unit that suits all of some times, and how many of it an hour has.
+
+    >>> unit_of_time([4.2, 9.8]), unit_of_time([0.0001, 0.0005])
+    (('hours', 1.0), ('seconds', 3600.0))
+    """
+    longest = max(hours)
+    if longest >= HOURS_IN_DAYS:
+        return "days", 1 / 24
+    return ("hours", 1.0) if longest >= 1 else ("minutes", 60.0) if longest >= 1 / 60 else ("seconds", 3600.0)
 
 
 def label_line_ends(axes: Axes, ends: Sequence[tuple[float | None, str, str]]) -> None:

@@ -284,7 +284,7 @@ def plan(
 
     _print(plan_table(planned))
     _print(size_table(planned))
-    for sentence in [*planned.content()["says"], *planned.left_out]:
+    for sentence in [*planned.says, *planned.left_out]:
         print(sentence)
     for one in planned.recommended:
         print(f"{one.name.replace('_', ' ')}: {one.command}")

@@ -101,7 +101,8 @@ class Adviser:
             if ended is not ExitCode.COMPLETE:
                 return ended
         self._console.print(f"[bold]{len(parts) + 1} of {len(parts) + 1}[/bold]  plan and report", highlight=False)
-        findings = Findings(self._pilot_folder, self._speed(), self._curve(), self._plan())
+        curve = self._curve()
+        findings = Findings(self._pilot_folder, self._speed(), curve, None if curve is None else self._plan())
         self._write({"says": findings.sentences()})
         report([self._request.out], self._request.out)
         return findings
@@ -216,9 +217,7 @@ class Adviser:
         curve = found.workloads[0].curve
         return curve if any(row.steps is not None for row in curve.rows) else None
 
-    def _plan(self) -> Plan | None:
-        if self._curve() is None:
-            return None
+    def _plan(self) -> Plan:
         out = self._request.out
         clusters = self._request.clusters or write_sample_clusters(out / "clusters.yaml", CLUSTER, usable_cores())
         target = self._request.target

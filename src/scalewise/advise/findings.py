@@ -60,7 +60,7 @@ class Findings:
         """Say what to do: batch and rate, workers, where the time goes, clusters."""
         said = [self._critical(), *self._recipe(), *self._workers(), f"Where the time goes: {self.speed.verdict}."]
         if self.plan is not None:
-            said += [sentence for sentence in self.plan.content()["says"] if sentence.startswith("The ")]
+            said += [sentence for sentence in self.plan.says if sentence.startswith("The ")]
         return said
 
     def content(self) -> dict[str, Any]:

@@ -63,14 +63,19 @@ def _validated(content: Layer) -> Config:
         raise ConfigError(_sentence(error.errors()[0])) from None
 
 
-def read_yaml(file: Path) -> Layer:
-    """Read a YAML file that holds sections of keys."""
+def parse_yaml(file: Path) -> Any:
+    """Read whatever a YAML file holds."""
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        return yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {file}: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def read_yaml(file: Path) -> Layer:
+    """Read a YAML file that holds sections of keys."""
+    content = parse_yaml(file)
     if content is None:
         return {}
     if not isinstance(content, dict):

@@ -8,12 +8,11 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scalewise.charts import COLOURS, log_axis, plain_axes, save
+from scalewise.charts import COLOURS, log_axis, plain_axes, save, unit_of_time
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.scaling import Scaling
 
 _PALE = "#C9C9C9"
-_MINUTES = 60.0
 
 
 def draw_plan(file: Path, found: Sequence[Candidate], best: Sequence[Candidate], currency: str | None) -> None:
@@ -24,7 +23,7 @@ def draw_plan(file: Path, found: Sequence[Candidate], best: Sequence[Candidate],
     figure = Figure(figsize=(8.5, 5.2), layout="constrained")
     axes = figure.subplots()
     plain_axes(axes)
-    unit, factor = _unit(priced)
+    unit, factor = unit_of_time([one.hours for one in priced])
     for predicted in (False, True):
         chosen = [one for one in priced if one.predicted == predicted]
         axes.plot(
@@ -72,11 +71,6 @@ def _marks(colour: str, predicted: bool) -> dict[str, Any]:
     }
 
 
-def _unit(found: Sequence[Candidate]) -> tuple[str, float]:
-    """Return a unit of time that suits, and how many of it an hour has."""
-    return ("minutes", _MINUTES) if min(one.hours for one in found) < 1 else ("hours", 1.0)
-
-
 def draw_scaling(file: Path, curves: Sequence[Scaling], currency: str | None) -> None:
     """Draw time, and cost where there are prices, against workers: what is predicted dashed and with its interval."""
     shown = [curve for curve in curves if len(curve.points) > 1]
@@ -85,7 +79,7 @@ def draw_scaling(file: Path, curves: Sequence[Scaling], currency: str | None) ->
     figure = Figure(figsize=(9.5, 4.6), layout="constrained")
     priced = any(point.cost is not None for curve in shown for point in curve.points)
     panels = figure.subplots(1, 2 if priced else 1, squeeze=False)[0]
-    unit, factor = _unit([point for curve in shown for point in curve.points])
+    unit, factor = unit_of_time([point.hours for curve in shown for point in curve.points])
     for axes in panels:
         plain_axes(axes)
         log_axis(axes.xaxis, [point.cluster.workers for curve in shown for point in curve.points], powers_of_two=True)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from scalewise.config import parse_yaml
 from scalewise.errors import ConfigError, nearest
 
 _RANGE = re.compile(r"(\d+)\s*\.\.\s*(\d+)")
@@ -91,12 +91,7 @@ def read_clusters(file: Path, only: Sequence[str] = ()) -> list[Cluster]:
 
 
 def _entries(file: Path) -> list[Any]:
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {file}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from None
+    content = parse_yaml(file)
     if isinstance(content, dict) and list(content) == ["clusters"]:
         content = content["clusters"]
     if not isinstance(content, list) or not content:

@@ -85,6 +85,11 @@ class Plan:
             choices["cheapest_within_deadline"] = cheapest(self.candidates, self.request.deadline_hours)
         return choices
 
+    @cached_property
+    def says(self) -> list[str]:
+        """What is recommended, and how far more workers pay, in sentences."""
+        return sentences(self.choices, self.scaling, self.currency)
+
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
         launch = {one.name: {"recipe": str(one.recipe), "command": one.command} for one in self.recommended}
@@ -99,7 +104,7 @@ class Plan:
             "frontier": [one.content() for one in self.frontier],
             "candidates": [one.content() for one in self.candidates],
             "scaling": [curve.content() for curve in self.scaling],
-            "says": sentences(self.choices, self.scaling, self.currency),
+            "says": self.says,
             "left_out": self.left_out,
         }
 

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from scalewise.charts import unit_of_time
 from scalewise.report.chart import Axis, Line, Mark, Plot, Rule, Series, Shape
 from scalewise.report.commands import command
 from scalewise.report.origin import origin_of
 from scalewise.report.picture import draw_plot
 from scalewise.report.section import Figure, Section, Table
 from scalewise.report.values import Facts, read_facts
-from scalewise.report.words import counted, duration, durations, money, number, percent, sentence, unit_of_time
+from scalewise.report.words import counted, duration, durations, money, number, percent, sentence
 
 FILE = "plan.json"
 _CHOICES = {

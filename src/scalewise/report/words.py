@@ -2,10 +2,9 @@
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
-_HOURS_IN_DAYS = 72
-"""From so many hours on, days are easier to imagine."""
+from scalewise.charts import HOURS_IN_DAYS
 
 
 def number(value: float | None) -> str:
@@ -38,23 +37,11 @@ def duration(hours: float | None) -> str:
     """
     if hours is None:
         return ""
-    if hours >= _HOURS_IN_DAYS:
+    if hours >= HOURS_IN_DAYS:
         return f"{hours / 24:.3g} days"
     if hours >= 1:
         return f"{hours:.3g} h"
     return f"{60 * hours:.3g} min" if hours >= 1 / 60 else f"{3600 * hours:.3g} s"
-
-
-def unit_of_time(hours: Sequence[float]) -> tuple[str, float]:
-    """Return a unit that suits all of some times, and how many of it an hour has.
-
-    >>> unit_of_time([4.2, 9.8]), unit_of_time([0.0001, 0.0005])
-    (('hours', 1.0), ('seconds', 3600.0))
-    """
-    longest = max(hours)
-    if longest >= _HOURS_IN_DAYS:
-        return "days", 1 / 24
-    return ("hours", 1.0) if longest >= 1 else ("minutes", 60.0) if longest >= 1 / 60 else ("seconds", 3600.0)
 
 
 def durations(low: float | None, high: float | None) -> str:
