@@ -1,7 +1,19 @@
 """What every test shares."""
 
 import os
+from pathlib import Path
+
+import pytest
 
 # Read once, when the process that groups are forked from imports torch: waiting threads must not spin.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where coverage is measured, measure it in every process that a test starts."""
+    if config.getoption("cov_source", None):
+        tests = Path(__file__).parent
+        os.environ["SCALEWISE_TEST_COVERAGE"] = str(tests.parent / "pyproject.toml")
+        paths = [str(tests / "tracing"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(paths)

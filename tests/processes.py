@@ -77,7 +77,9 @@ def group(workers: int, *arguments: object, env: Mapping[str, str] | None = None
     for member in members:
         member.join(PATIENCE_SECONDS)
         assert member.exitcode is not None, f"worker hangs: {log.read_text()}"
-    return Finished(members[0].exitcode or 0, log.read_text())
+    output = log.read_text()
+    log.unlink()
+    return Finished(members[0].exitcode or 0, output)
 
 
 def train(workers: int, workload: object, out: Path, *arguments: object, expect: int = 0) -> "Run":

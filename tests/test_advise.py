@@ -13,8 +13,8 @@ SPIRALS = f"{ROOT / 'examples' / 'spirals.py'}:Spirals"
 
 def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> None:
     out = tmp_path / "advise"
-    command = ("advise", SPIRALS, "--out", out, "--minutes")
-    process = start(*command, "2")
+    command = ("advise", SPIRALS, "--target", "val/classification_error<0.2", "--out", out, "--minutes", "0.6")
+    process = start(*command)
     wait_until((out / "study").exists, "the study begins")
     process.send_signal(signal.SIGTERM)
     stopped = finish(process)
@@ -22,7 +22,7 @@ def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> Non
     assert "the same command goes on" in stopped.output
     done = {file: file.stat().st_mtime_ns for file in (out / "bench" / "bench.json", out / "pilot" / "metadata.json")}
     for _ in range(12):  # a slow machine needs more sittings until the first batch sizes are studied
-        ended = finish(start(*command, "0.8"))
+        ended = group(1, *command)
         assert ended.exit_code == 0, ended.output
         if "Use a batch of" in ended.output:
             break

@@ -34,7 +34,7 @@ def test_the_published_speedups_come_out(tmp_path: Path) -> None:
 
 
 def test_two_workers_are_measured_with_an_interval(tmp_path: Path) -> None:
-    ended = scalewise("bench", DIGITS, "--microbatch", "16,64", "--seconds", 1, "--out", tmp_path)
+    ended = scalewise("bench", DIGITS, "--microbatch", "16,64", "--seconds", 0.5, "--out", tmp_path)
     assert ended.exit_code == 0, ended.output
     points = read_throughput(tmp_path / "throughput.csv")
     assert [(point.workers, point.global_batch) for point in points] == [(1, 16), (1, 64), (2, 32), (2, 128)]
@@ -53,7 +53,7 @@ def test_two_workers_are_measured_with_an_interval(tmp_path: Path) -> None:
 
 def test_strong_scaling_keeps_the_global_batch(tmp_path: Path) -> None:
     arguments = ("--scaling", "strong", "--microbatch", "16", "--seconds", 0.5, "--out", tmp_path)
-    ended = scalewise("bench", DIGITS, *arguments, "--set", "recipe.global_batch=96", "--synthetic", "--trace")
+    ended = group(1, "bench", DIGITS, *arguments, "--set", "recipe.global_batch=96", "--synthetic", "--trace")
     assert ended.exit_code == 0, ended.output
     points = read_throughput(tmp_path / "throughput.csv")
     assert [(point.workers, point.global_batch) for point in points] == [(1, 96), (2, 96)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import NETS, children, finish, group, scalewise, start, train, wait_until
+from processes import NETS, children, finish, group, start, train, wait_until
 from scalewise.bench.verdict import Verdict
 
 MEMORY, STORED = f"{NETS}:Dropout", f"{NETS}:Stored"
@@ -29,13 +29,17 @@ def test_the_same_model_as_from_memory(files: Path, readers: int, tmp_path: Path
 
 
 def test_stopped_in_the_middle_of_a_step_it_goes_on_where_it_was(files: Path, tmp_path: Path) -> None:
-    arguments = ("train", STORED, "--exact", "--set", "cluster.readers=2")
-    assert scalewise(*arguments, "--out", tmp_path / "whole").exit_code == 0
-    process = start(*arguments, "--out", tmp_path / "stopped", env={"SCALEWISE_TEST_SLOW_DISK": "3"})
+    arguments = ("--exact", "--set", "cluster.readers=2")
+    env = {"SCALEWISE_TEST_FILES": str(files)}
+    whole = group(1, "train", STORED, "--out", tmp_path / "whole", *arguments, env=env)
+    assert whole.exit_code == 0, whole.output
+    slow = {**env, "SCALEWISE_TEST_SLOW_DISK": "3"}
+    process = start("train", STORED, "--out", tmp_path / "stopped", *arguments, env=slow)
     wait_until(lambda: len(children(process.pid)) >= 2, "processes read ahead")
     process.terminate()
     assert finish(process).exit_code == 4
-    assert scalewise(*arguments, "--out", tmp_path / "stopped").exit_code == 0
+    resumed = group(1, "train", STORED, "--out", tmp_path / "stopped", *arguments, env=env)
+    assert resumed.exit_code == 0, resumed.output
     models = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
     assert models[0] == models[1]
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from processes import NETS, ROOT, Finished, group, scalewise
+from scalewise.analysis.analyze import workloads_in
 from scalewise.config import Target
 from scalewise.record.folder import RunFolder
 from scalewise.study.job import Job, ledger
@@ -80,11 +81,9 @@ def published(out: Path) -> dict[str, bytes]:
 
 
 def answers(out: Path) -> list[dict[str, Any]]:
-    ended = group(1, "analyze", out, "--json")
-    assert ended.exit_code == 0, ended.output
+    (workload,) = workloads_in(out, [], [])
     names = ("batch_size", "steps", "trial_id", "low", "high")
-    content = json.loads(ended.output)
-    return [{name: row[name] for name in names} for row in content["steps_to_target"] + content["not_reached"]]
+    return [{name: getattr(row, name) for name in names} for row in workload.curve.rows]
 
 
 def examples(out: Path) -> int:
@@ -138,9 +137,9 @@ def test_what_is_kept_does_not_depend_on_when_a_trial_was_stopped() -> None:
 
 @pytest.mark.parametrize("workload", ["digits/fc_16", f"{ROOT / 'examples' / 'spirals.py'}:Spirals"])
 def test_racing_gives_the_same_answer(workload: str, tmp_path: Path) -> None:
-    target = "val/classification_error<0.1" if workload.startswith("digits") else "val/classification_error<0.3"
-    settings = ("evaluate.every_examples=700",)
-    asked = {"workload": workload, "target": target, "max_epochs": 20.0, "trials": 6, "overrides": settings}
+    settings = ("evaluate.every_examples=350", "recipe.microbatch=64")
+    course = {"batch_sizes": [64, 128], "max_epochs": 10.0, "trials": 6, "overrides": settings}
+    asked = {"workload": workload, "target": "val/classification_error<0.3", **course}
     for seed in (0, 1):
         raced = complete(request(tmp_path / f"raced{seed}", seed=seed, **asked))
         whole = complete(request(tmp_path / f"whole{seed}", seed=seed, racing=False, **asked))
@@ -180,7 +179,7 @@ def test_more_trials_later_continue_the_study(tmp_path: Path) -> None:
 
 def test_the_command_writes_the_public_layout_and_says_what_it_found(tmp_path: Path) -> None:
     arguments = ("--trials", 4, "--target", "val/classification_error<0.2", "--max-epochs", 10, "--jobs", 2)
-    ended = scalewise("study", "digits/fc_16", "--batch-sizes", "32,64", *arguments, "--out", tmp_path)
+    ended = group(1, "study", "digits/fc_16", "--batch-sizes", "32,64", *arguments, "--out", tmp_path)
     assert ended.exit_code == 0, ended.output
     assert "8 of 8 trials done" in ended.output
     study = tmp_path / "digits" / "fc_16" / "nesterov_momentum" / "64"
@@ -225,12 +224,12 @@ def test_beyond_the_end_of_a_range(tmp_path: Path) -> None:
     assert ended.exit_code == 0, ended.output
     assert "at the upper end of its range; --widen tries as many again beyond it" in ended.output
     before = answers(tmp_path / "study")
-    widened = scalewise(*asked, "--jobs", 2, "--widen")
+    widened = group(1, *asked, "--jobs", 2, "--widen")
     assert widened.exit_code == 0, widened.output
     assert "10 of 10 trials done" in widened.output
+    again = group(1, *asked)
+    assert (again.exit_code, "trials done" in again.output) == (0, False), again.output
     assert answers(tmp_path / "study")[0]["steps"] < before[0]["steps"]
-    again = scalewise(*asked)
-    assert (again.exit_code, "10 of 10 trials done" in again.output) == (0, True), again.output
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import gammaln, stdtr, stdtrit
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,8 @@ _COARSE = 10
 """Every so many of the grid are enough where no more than the likelihood's height is asked for."""
 _BEYOND = 50.0
 """How far beyond the smallest and the largest batch a critical one is looked for."""
-_ROUNDS = 30
+_ROUNDS, _SETTLED = 30, 1e-6
+"""How often S_min and the errors are found in turn, at most, and how little of a change is none."""
 
 _LARGEST_ERROR = 0.35
 """Typical errors above it are no fit."""
@@ -153,11 +154,20 @@ def _profile(data: _Data, grid: Floats, exponent: float) -> _Profile:
         weights = counts * (_TAILS + 1) / (_TAILS + (residuals / error[:, None]) ** 2)
         log_s_min = (weights * above).sum(1) / weights.sum(1)
         squares = (weights * (above - log_s_min[:, None]) ** 2).sum(1) / np.maximum(counts.sum(1), 1)
-        error = np.maximum(np.sqrt(squares), _SMALLEST_ERROR)
+        before, error = error, np.maximum(np.sqrt(squares), _SMALLEST_ERROR)
+        if np.abs(error / before - 1).max() < _SETTLED:
+            break
     residuals = (above - log_s_min[:, None]) / error[:, None]
-    density = stats.t.logpdf(residuals, _TAILS) - np.log(error)[:, None]
-    bound = stats.t.logcdf(-residuals, _TAILS)
-    return _Profile(log_s_min, error, np.where(data.reached, density, bound).sum(1))
+    density = _log_density(residuals[:, data.reached]).sum(1) - data.reached.sum() * np.log(error)
+    bound = np.log(stdtr(_TAILS, -residuals[:, ~data.reached])).sum(1)
+    return _Profile(log_s_min, error, density + bound)
+
+
+def _log_density(residuals: Floats) -> Floats:
+    """Return the logarithm of Student's t with so many degrees of freedom."""
+    height = gammaln((_TAILS + 1) / 2) - gammaln(_TAILS / 2) - 0.5 * math.log(math.pi * _TAILS)
+    density: Floats = height - (_TAILS + 1) / 2 * np.log1p(residuals**2 / _TAILS)
+    return density
 
 
 def _drop(points: int, confidence: float) -> float:
@@ -166,7 +176,7 @@ def _drop(points: int, confidence: float) -> float:
     With normal errors whose size is found as well, n/2 log(1 + t^2 / (n - 2)) is exact on a line.
     """
     freedom = points - 2
-    quantile = float(stats.t.ppf((1 + confidence) / 2, freedom))
+    quantile = float(stdtrit(freedom, (1 + confidence) / 2))
     return points / 2 * math.log1p(quantile**2 / freedom)
 
 

@@ -10,6 +10,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -70,16 +71,17 @@ class SpeedModel:
 
     def predict(self, places: Sequence[Place]) -> list[Prediction]:
         """Predict the time of a step at each place: the median of what the points allow, and the middle 90 %."""
-        alike = np.linalg.solve(_alike(self.measured, self.measured), _alike(self.measured, places, shared_only=True))
-        steps = np.log(step_seconds(self.values, places)) - self.residuals @ alike
-        left = 1 - (alike * _alike(self.measured, places, shared_only=True)).sum(0)
+        shared = _alike(self.measured, places, shared_only=True)
+        alike = np.asarray(np.linalg.solve(_alike(self.measured, self.measured), shared), np.float64)
+        steps = np.log(step_seconds(self.values, places)) - _product(self.residuals, alike)
+        left = 1 - (alike * shared).sum(0)
         most = max(place.workers for place in self.measured)
         doublings = [max(0.0, math.log2(place.workers / most)) for place in places]
         spread = np.sqrt(self.errors[:, None] ** 2 * left + (_DRIFT_PER_DOUBLING * np.array(doublings)) ** 2)
         noise = np.random.default_rng(0).standard_normal((len(self.values), 1))
         tail = (1 - CONFIDENCE) / 2
-        middles = np.exp(np.median(steps, axis=0))
-        lows, highs = np.exp(np.quantile(steps + spread * noise, (tail, 1 - tail), axis=0))
+        middles = np.exp(np.median(_by_place(steps), axis=1))
+        lows, highs = np.exp(np.quantile(_by_place(steps + spread * noise), (tail, 1 - tail), axis=1))
         ends = zip(middles.tolist(), lows.tolist(), highs.tolist(), strict=True)
         return [
             Prediction(middle, low, high, self._refusal(place, low, high))
@@ -88,7 +90,7 @@ class SpeedModel:
 
     def _refusal(self, place: Place, low: float, high: float) -> str | None:
         """Say what is missing for a prediction."""
-        if len(set(self.measured)) == 1:
+        if self._single:
             return "one measured point tells nothing of others: measure another batch, and another number of workers"
         if place.workers > 1 and all(there.workers == 1 for there in self.measured):
             return "one worker tells nothing of several: measure two"
@@ -98,6 +100,10 @@ class SpeedModel:
             size = f"{place.workers:,} workers with {place.examples_per_worker:,.4g} examples each"
             return f"{size} are too far from what was measured: measure nearer to that"
         return None
+
+    @cached_property
+    def _single(self) -> bool:
+        return len(set(self.measured)) == 1
 
     def with_link(self, latency_seconds: float, transfer_seconds: float) -> "SpeedModel":
         """Return the same workers behind another link between nodes, which was not measured but is known."""
@@ -111,6 +117,17 @@ class SpeedModel:
         tail = (1 - CONFIDENCE) / 2
         middle, low, high = np.quantile(self.values, (0.5, tail, 1 - tail), axis=0).tolist()
         return dict(zip(PARAMETERS, zip(middle, low, high, strict=True), strict=True))
+
+
+def _product(left: Floats, right: Floats) -> Floats:
+    """Multiply matrices that are too small to wake up all cores for, as `@` does."""
+    result: Floats = np.einsum("ij,jk->ik", left, right)
+    return result
+
+
+def _by_place(draws: Floats) -> Floats:
+    """Put all draws of a place side by side in memory, where finding their middle takes a third of the time."""
+    return np.ascontiguousarray(draws.T)
 
 
 def fit_speed(points: Sequence[Throughput], network: "NetworkFigures | None" = None) -> SpeedModel:
@@ -189,9 +206,13 @@ class _Problem:
 
     def independent(self, coordinates: Floats) -> Floats:
         """Return the errors without what neighbours share."""
-        root = np.linalg.cholesky(_alike(self.places, self.places))
-        result: Floats = np.linalg.solve(root, self.residuals(coordinates).T).T
-        return result
+        return _product(self.residuals(coordinates), self._apart)
+
+    @cached_property
+    def _apart(self) -> Floats:
+        """What takes from errors what neighbours share."""
+        inverse: Floats = np.linalg.inv(np.linalg.cholesky(_alike(self.places, self.places)))
+        return inverse.T
 
     @property
     def count(self) -> float:

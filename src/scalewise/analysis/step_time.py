@@ -68,6 +68,6 @@ def step_seconds(values: Floats, places: Sequence[Place]) -> Floats:
         + transfer_between * 2 * (nodes - 1) / nodes
     )
     longest = np.maximum(compute, synchronisation)  # keeps large powers within range
-    share = (compute / longest) ** overlap + (synchronisation / longest) ** overlap
-    result: Floats = longest * share ** (1 / overlap)
+    shorter = np.minimum(compute, synchronisation) / longest
+    result: Floats = longest * (1 + shorter**overlap) ** (1 / overlap)
     return result

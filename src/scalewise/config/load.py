@@ -15,6 +15,10 @@ from scalewise.errors import ConfigError, nearest
 
 Layer = Mapping[str, Any]
 
+# Compiled where there are such: a trial of a study reads its configuration at every sitting.
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
 
 def load_config(
     workload: str, defaults: Layer, recipe: str | None, overrides: Iterable[str], shared: Layer | None = None
@@ -66,7 +70,7 @@ def _validated(content: Layer) -> Config:
 def parse_yaml(file: Path) -> Any:
     """Read whatever a YAML file holds."""
     try:
-        return yaml.safe_load(file.read_text(encoding="utf-8"))
+        return yaml.load(file.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         raise ConfigError(f"cannot read {file}: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -93,7 +97,7 @@ def parse_override(text: str) -> Layer:
     if not equals or not path.strip():
         raise ConfigError(f"--set {text!r} is not like 'recipe.global_batch=512'")
     try:
-        layer: Any = yaml.safe_load(value)
+        layer: Any = yaml.load(value, _Loader)
     except yaml.YAMLError:
         raise ConfigError(f"--set {text!r}: the value is not valid YAML") from None
     for key in reversed(path.strip().split(".")):
@@ -123,7 +127,7 @@ def differences(there: Layer, now: Layer) -> list[str]:
 
 def to_yaml(config: Config) -> str:
     """Write the configuration so that `--recipe` reads it back."""
-    return yaml.safe_dump(config.model_dump(), sort_keys=False, allow_unicode=True)
+    return yaml.dump(config.model_dump(), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 def _merge(lower: Mapping[str, Any], upper: Layer) -> dict[str, Any]:

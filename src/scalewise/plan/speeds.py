@@ -9,7 +9,7 @@ from scalewise.analysis.speed import NetworkFigures, Prediction, SpeedModel, fit
 from scalewise.analysis.step_time import Place
 from scalewise.bench.throughput import Throughput
 from scalewise.errors import ConfigError, nearest
-from scalewise.plan.clusters import Cluster
+from scalewise.plan.clusters import Cluster, Link
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Speeds:
         for point in points:
             self._points.setdefault(point.cluster, []).append(point)
         self._models: dict[str, SpeedModel] = {}
+        self._predictions: dict[tuple[str, Link | None], dict[Place, StepTime | Refused]] = {}
 
     @property
     def batches(self) -> list[int]:
@@ -88,8 +89,11 @@ class Speeds:
     def _predicted(self, cluster: Cluster, batches: Sequence[int]) -> list[StepTime | Refused]:
         model = self._with_link(cluster, self._model(cluster.speed))
         nodes_known = any(point.workers_per_node is not None for point in self.measured(cluster))
-        found = model.predict([_place(cluster, batch, nodes_known) for batch in batches])
-        return [_as_step_time(prediction) for prediction in found]
+        places = [_place(cluster, batch, nodes_known) for batch in batches]
+        seen = self._predictions.setdefault((cluster.speed, cluster.link), {})
+        if unseen := [place for place in places if place not in seen]:
+            seen.update(zip(unseen, map(_as_step_time, model.predict(unseen)), strict=True))
+        return [seen[place] for place in places]
 
     def _model(self, name: str) -> SpeedModel:
         if name not in self._models:

@@ -38,8 +38,10 @@ def study(request: StudyRequest, widen: bool, deadline: float | None = None) -> 
         plan.target.check(loop.evaluator.columns())
     for plan in plans:
         plan.folder.describe(plan.description())
-    with handlers_kept():
-        exit_code = _run_jobs(plans, request.jobs, deadline)
+    exit_code = ExitCode.COMPLETE
+    if not all(Trials(plan).settled() for plan in plans):
+        with handlers_kept():
+            exit_code = _run_jobs(plans, request.jobs, deadline)
     if exit_code is ExitCode.COMPLETE:
         for sentence in filter(None, map(_at_the_edge, plans)):
             print(sentence, file=sys.stderr)
