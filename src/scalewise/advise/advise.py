@@ -43,8 +43,10 @@ _EXAMPLES_PER_WORKER = (16, 64, 256, 512)
 _LONGER = 6.0
 """How many times the epochs of the pilot a trial may take: large batches need more of them."""
 _LEAST_EPOCHS = 2.0
-_PILOT_SHARE, _BENCH_SHARE, _LAST_SHARE = 0.2, 0.015, 0.1
-"""Of the time: for the pilot at most, for each point of the bench, and for what comes after the study."""
+_PILOT_SHARE, _BENCH_SHARE = 0.2, 0.015
+"""Of the time: for the pilot at most, and for each point of the bench."""
+_LAST_SECONDS = 10.0
+"""What comes after the study takes about so long, whatever was found."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class Adviser:
         write_result(self._file, json.dumps({**self._request.content(), **content}, indent=2).encode() + b"\n")
 
     def _left(self) -> float:
-        return self._deadline - time.monotonic() - _LAST_SHARE * self._seconds
+        return self._deadline - time.monotonic() - _LAST_SECONDS
 
     @property
     def _pilot_folder(self) -> RunFolder:

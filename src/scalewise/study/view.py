@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 
 from scalewise.study.plan import BatchPlan
-from scalewise.study.race import Progress, arrived, bound, may_decide
+from scalewise.study.race import Progress, arrived, bound, may_decide, tasks
 from scalewise.study.trials import Trials
 
 _LINE_SECONDS = 20.0
@@ -30,6 +30,8 @@ class Standing:
     """How many examples have been trained on so far, in all trials."""
     examples_left: int
     """How many are left at most."""
+    verifying: int
+    """How many of the best go on to the end, to see that they do not diverge."""
 
 
 def standing(plan: BatchPlan, trials: Sequence[Progress]) -> Standing:
@@ -42,6 +44,8 @@ def standing(plan: BatchPlan, trials: Sequence[Progress]) -> Standing:
     places = arrived(trials)
     end = plan.course.max_steps if limit is None else limit[0]
     left = sum(max(0, end - (trial.measured or 0)) for trial in trials if trial not in done)
+    verifying = [task.trial_id for task in tasks(trials, plan.course, plan.racing) if task.verifies]
+    left += sum(plan.course.max_steps - (trials[trial_id].measured or 0) for trial_id in verifying)
     return Standing(
         plan.batch_size,
         len(trials),
@@ -51,6 +55,7 @@ def standing(plan: BatchPlan, trials: Sequence[Progress]) -> Standing:
         places[0][0] if places else None,
         plan.batch_size * sum(trial.measured or 0 for trial in trials),
         plan.batch_size * left,
+        len(verifying),
     )
 
 
@@ -81,7 +86,9 @@ class StudyView:
             return
         self._told = time.monotonic()
         done, count = sum(one.done for one in standings), sum(one.trials for one in standings)
-        self._console.print(f"{done} of {count} trials done{self._left(standings)}", highlight=False)
+        best = sum(one.verifying for one in standings)
+        verifying = f"; {best} of the best {'goes' if best == 1 else 'go'} on to the end" if best else ""
+        self._console.print(f"{done} of {count} trials done{verifying}{self._left(standings)}", highlight=False)
 
     def close(self) -> None:
         """Show the last state, and give the terminal back."""
@@ -92,12 +99,13 @@ class StudyView:
 
     def _table(self, standings: Sequence[Standing]) -> Table:
         table = Table(caption=f"target {self._trials[0].plan.target}{self._left(standings)}", caption_justify="left")
-        for name in ("batch size", "trials done", "diverged", "raced out", "best steps so far"):
+        for name in ("batch size", "trials done", "diverged", "raced out", "best steps so far", "best going on"):
             table.add_column(name, justify="right")
         for one in standings:
             best = "" if one.best is None else f"{one.best:,}"
             done = f"{one.done} of {one.trials}"
-            table.add_row(f"{one.batch_size:,}", done, str(one.diverged), str(one.raced_out), best)
+            verifying = str(one.verifying or "")
+            table.add_row(f"{one.batch_size:,}", done, str(one.diverged), str(one.raced_out), best, verifying)
         return table
 
     def _left(self, standings: Sequence[Standing]) -> str:
