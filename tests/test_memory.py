@@ -24,9 +24,9 @@ def faults():
     step()
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
-for _ in range(4):
+for _ in range(3):
     step()
-print(statistics.median_low(faults() for _ in range(9)))  # now and then a block is broken up
+print(statistics.median_low(faults() for _ in range(5)))  # now and then a block is broken up
 """
 
 

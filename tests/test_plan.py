@@ -16,6 +16,7 @@ from scalewise.analysis.steps_file import StepsRow
 from scalewise.config import read_config
 from scalewise.plan.plan import PlanRequest, plan
 from scalewise.plan.statistics import statistics
+from test_study import complete, request
 
 EXAMPLES = ROOT / "examples"
 STEPS = "global_batch,steps,reached,learning_rate\n"
@@ -219,13 +220,9 @@ def test_ranges_and_their_prices(tmp_path: Path) -> None:
 
 
 def test_a_plan_from_a_study_and_a_bench(tmp_path: Path) -> None:
-    studied = group(
-        *(1, "study", "digits/fc_16", "--batch-sizes", "32,128", "--trials", 3, "--max-epochs", 5),
-        *("--target", "val/classification_error<0.5", "--out", tmp_path / "study", "--jobs", 2),
-    )
-    assert studied.exit_code == 0, studied.output
+    complete(request(tmp_path / "study", trials=3, target="val/classification_error<0.5", max_epochs=3.0))
     sizes = ("--workers", "1", "--microbatch", "32,128")
-    benched = group(1, "bench", "digits/fc_16", *sizes, "--seconds", 1, "--out", tmp_path / "bench")
+    benched = group(1, "bench", "digits/fc_16", *sizes, "--seconds", 0.5, "--out", tmp_path / "bench")
     assert benched.exit_code == 0, benched.output
     clusters = tmp_path / "clusters.yaml"
     clusters.write_text("- {name: local, price_per_hour: 0.1, currency: EUR}\n")
@@ -242,8 +239,8 @@ def test_ten_thousand_candidates(tmp_path: Path) -> None:
     steps.write_text(STEPS + "\n".join(rows) + "\n")
     speeds.write_text(SPEEDS + "".join(f"c,{w},{w * m},{0.01 + 0.001 * m},1\n" for w in (1, 2, 4) for m in (64, 512)))
     clusters.write_text("- {name: c, nodes: 1..10, price_per_hour: 1}\n")
-    request = PlanRequest(clusters, tmp_path / "plan", steps=steps, throughput=speeds)
+    asked = PlanRequest(clusters, tmp_path / "plan", steps=steps, throughput=speeds)
     started = time.perf_counter()
-    found = plan(request)
+    found = plan(asked)
     print(f"{len(found.candidates):,} candidates in {time.perf_counter() - started:.2f} s")
     assert len(found.candidates) >= 10_000

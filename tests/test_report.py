@@ -63,7 +63,7 @@ def a_comparison(folder: Path) -> Path:
 
 
 def a_study(folder: Path) -> Path:
-    return complete(request(folder, batch_sizes=[64, 128, 256], trials=5, target=EASY, max_epochs=8.0))
+    return complete(request(folder, batch_sizes=[64, 128, 256], trials=5, target=EASY, max_epochs=5.0))
 
 
 def point(workers: int, hours: float, cost: float | None, **more: Any) -> dict[str, Any]:

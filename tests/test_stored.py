@@ -46,7 +46,7 @@ def test_stopped_in_the_middle_of_a_step_it_goes_on_where_it_was(files: Path, tm
 
 def test_a_slow_disk_is_found(files: Path, tmp_path: Path) -> None:
     env = {"SCALEWISE_TEST_SLOW_DISK": "2", "SCALEWISE_TEST_FILES": str(files)}
-    arguments = ("bench", STORED, "--workers", 2, "--seconds", 2, "--out", tmp_path / "bench")
+    arguments = ("bench", STORED, "--workers", 2, "--seconds", 1, "--out", tmp_path / "bench")
     ended = group(2, *arguments, env=env)
     assert ended.exit_code == 0, ended.output
     assert f"2 x 64: {Verdict.INPUT}" in ended.output

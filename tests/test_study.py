@@ -158,7 +158,7 @@ def test_killed_at_twenty_moments_it_ends_as_if_never_disturbed(tmp_path: Path) 
         plan.folder.describe(plan.description())
     for _ in range(20):
         jobs = start_jobs(plans, 2)
-        time.sleep(moments.uniform(0.1, 1.5))
+        time.sleep(moments.uniform(0.1, 1.2))
         for job in jobs:
             os.kill(job.pid, signal.SIGKILL)
         for job in jobs:
@@ -168,18 +168,19 @@ def test_killed_at_twenty_moments_it_ends_as_if_never_disturbed(tmp_path: Path) 
 
 
 def test_more_trials_later_continue_the_study(tmp_path: Path) -> None:
-    few = complete(request(tmp_path / "study", trials=4, batch_sizes=[64]))
+    asked = {"batch_sizes": [64], "max_epochs": 8.0}
+    few = complete(request(tmp_path / "study", trials=4, **asked))
     first = published(few)
-    more = complete(request(tmp_path / "study", trials=7, batch_sizes=[64]))
-    at_once = complete(request(tmp_path / "at_once", trials=7, batch_sizes=[64]))
+    more = complete(request(tmp_path / "study", trials=7, **asked))
+    at_once = complete(request(tmp_path / "at_once", trials=7, **asked))
     assert published(more) == published(at_once)
     parameters = {name: json.loads(first[name])["parameters"] for name in first if name.endswith("metadata.json")}
     assert all(json.loads(published(more)[name])["parameters"] == found for name, found in parameters.items())
 
 
 def test_the_command_writes_the_public_layout_and_says_what_it_found(tmp_path: Path) -> None:
-    arguments = ("--trials", 4, "--target", "val/classification_error<0.2", "--max-epochs", 10, "--jobs", 2)
-    ended = group(1, "study", "digits/fc_16", "--batch-sizes", "32,64", *arguments, "--out", tmp_path)
+    arguments = ("--trials", 4, "--target", "val/classification_error<0.3", "--max-epochs", 5, "--jobs", 2)
+    ended = scalewise("study", "digits/fc_16", "--batch-sizes", "32,64", *arguments, "--out", tmp_path)
     assert ended.exit_code == 0, ended.output
     assert "8 of 8 trials done" in ended.output
     study = tmp_path / "digits" / "fc_16" / "nesterov_momentum" / "64"
@@ -220,7 +221,7 @@ def test_beyond_the_end_of_a_range(tmp_path: Path) -> None:
     )
     arguments = ("--space", tmp_path / "space.yaml", "--trials", 5, "--target", "val/classification_error<0.5")
     asked = ("study", "digits/fc_16", "--batch-sizes", 32, *arguments, "--max-epochs", 6, "--out", tmp_path / "study")
-    ended = scalewise(*asked, "--jobs", 2)
+    ended = group(1, *asked, "--jobs", 2)
     assert ended.exit_code == 0, ended.output
     assert "at the upper end of its range; --widen tries as many again beyond it" in ended.output
     before = answers(tmp_path / "study")
