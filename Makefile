@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data browser bench-peers bench-scaling bench-recipes bench-archive bench-targets convergence study plans \
+.PHONY: demo test check data browser bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-targets convergence study plans \
   pictures clean
 
 demo: $(VENV)/.installed  ## which batch, rate and cluster for digits/fc_64_64? under three minutes
@@ -38,6 +38,9 @@ bench-recipes: $(VENV)/.installed-dev data  ## what each piece of a recipe costs
 
 bench-archive: $(VENV)/.installed-peers  ## an archive of studies as large as the public one, analysed
 	$(BIN)/python benchmarks/archive.py
+
+bench-racing: $(VENV)/.installed-dev data  ## the same studies with racing and without: the same answer, fewer examples
+	$(BIN)/python benchmarks/racing.py
 
 bench-targets: $(VENV)/.installed-dev data  ## every built-in workload by its default recipe, to its target: hours
 	$(BIN)/python benchmarks/targets.py

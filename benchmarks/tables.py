@@ -15,8 +15,8 @@ _README = Path(__file__).with_name("README.md")
 def render_readme() -> None:
     """Bring every table of README.md up to date."""
     peers, recipes = read_results("peers"), read_results("recipes")
-    workers, exact, checkpoints, agreement, archive = (
-        read_results(name) for name in ("workers", "exact", "checkpoints", "agreement", "archive")
+    workers, exact, checkpoints, agreement, archive, racing = (
+        read_results(name) for name in ("workers", "exact", "checkpoints", "agreement", "archive", "racing")
     )
     sections = {
         "peers": _section(peers, lambda found: peers_table(found["rows"])),
@@ -34,6 +34,8 @@ def render_readme() -> None:
         "recipes-origin": _section(recipes, _origin),
         "archive": _section(archive, lambda found: archive_table(found["rows"])),
         "archive-origin": _section(archive, _origin),
+        "racing": _section(racing, lambda found: racing_table(found["rows"])),
+        "racing-origin": _section(racing, _origin),
     }
     text = _README.read_text(encoding="utf-8")
     for name, content in sections.items():
@@ -144,6 +146,19 @@ def _archive_cells(row: Row) -> list[str]:
     seconds, memory = f"{row['analyze_seconds']:.0f}", f"{row['peak_gigabytes']:.1f}"
     faster = _ratio(row["faster_than_pandas"], row["faster_than_pandas_range"])
     return [*sizes, f"{row['gigabytes']:.1f}", seconds, memory, f"{faster} times as fast"]
+
+
+def racing_table(rows: Iterable[Row]) -> str:
+    header = ["workload", "seed", "same answer", "all to the end, examples", "raced, examples", "times fewer"]
+    return _table(header, [_racing_cells(row) for row in rows])
+
+
+def _racing_cells(row: Row) -> list[str]:
+    examples = [f"{row[name] / 1e6:.1f} million" for name in ("examples_whole", "examples_raced")]
+    return [
+        *(row["workload"], str(row["seed"]), "yes" if row["same_answer"] else "NO"),
+        *(*examples, f"{row['times_fewer']:.1f}"),
+    ]
 
 
 def _cost_cells(row: Row) -> list[str]:

@@ -1,6 +1,5 @@
 """Writes study.md, its results and its pictures from the folder of a study and a noise scale: `make study`."""
 
-import csv
 import json
 import shutil
 import sys
@@ -15,6 +14,7 @@ from scalewise.analysis.analyze import AnalyzeRequest, analyze
 from scalewise.analysis.curve import Curve
 from scalewise.charts import BASELINE_COLOUR, COLOURS, log_axis, plain_axes, save
 from scalewise.record.study_folder import find_studies
+from scalewise.study.job import examples_trained
 
 _HERE = Path(__file__).parent
 _RESULT = _HERE / "results" / "study.json"
@@ -50,7 +50,8 @@ The interval is from the best trial to the third best. A trial was measured ever
 
 All trials to the end would have been {examples_whole:,.0f} million examples. With racing they were
 {examples_raced:,.0f} million, {saved:.1f} times fewer; the three best of each batch size are trained to the end, to see
-that they do not diverge. The answer is the same: `tests/test_study.py` compares.
+that they do not diverge. Where few settings arrive at all, as with plain SGD at the largest batches, there is little to
+race. The answer is the same: [the benchmarks](../benchmarks/README.md#what-racing-saves) compare, on other workloads.
 
 `make study` trains all of it, draws the pictures and writes this page; `docs/results/study.json` holds the numbers. On
 two cores that takes about two hours. Stopped, it goes on where it was.
@@ -89,8 +90,7 @@ def _described(description: dict[str, Any]) -> dict[str, Any]:
 
 def _racing(folder: Path) -> dict[str, float]:
     """Count the examples that were trained on, and those that all trials to the end would have taken."""
-    with (folder / "_scalewise" / "ledger.csv").open(encoding="utf-8") as file:
-        raced = sum(int(batch) * (int(last) - int(first)) for *_, batch, _, first, last, _ in csv.reader(file))
+    raced = examples_trained(folder)
     studies = [(study.description(), len(study.trials()[0])) for study in find_studies(folder)]
     whole = sum(one["batch_size"] * one["max_steps"] * trials for one, trials in studies)
     return {"examples_raced": raced, "examples_whole": whole, "times_fewer": whole / raced}

@@ -1,6 +1,5 @@
 """Studies: what is tried, how trials race, who claims them, and what is left when everything is killed."""
 
-import csv
 import json
 import multiprocessing
 import os
@@ -18,7 +17,7 @@ from processes import NETS, ROOT, Finished, group, scalewise
 from scalewise.analysis.analyze import workloads_in
 from scalewise.config import Target
 from scalewise.record.folder import RunFolder
-from scalewise.study.job import Job, ledger
+from scalewise.study.job import Job, examples_trained
 from scalewise.study.plan import BatchPlan, StudyRequest, plan_study
 from scalewise.study.race import Course, Progress, Task, bound, kept_until, tasks
 from scalewise.study.space import Parameter, point, read_spaces
@@ -86,11 +85,6 @@ def answers(out: Path) -> list[dict[str, Any]]:
     return [{name: getattr(row, name) for name in names} for row in workload.curve.rows]
 
 
-def examples(out: Path) -> int:
-    with ledger(out).open() as stream:
-        return sum(int(size) * (int(last) - int(first)) for *_, size, _, first, last, _ in csv.reader(stream))
-
-
 def test_points_depend_on_nothing_but_study_seed_and_number() -> None:
     space = {"learning_rate": RATE, "momentum": MOMENTUM, "label_smoothing": LABEL_SMOOTHING}
     points = [point(space, "a", 0, number) for number in range(64)]
@@ -144,7 +138,7 @@ def test_racing_gives_the_same_answer(workload: str, tmp_path: Path) -> None:
         raced = complete(request(tmp_path / f"raced{seed}", seed=seed, **asked))
         whole = complete(request(tmp_path / f"whole{seed}", seed=seed, racing=False, **asked))
         assert answers(raced) == answers(whole)
-        assert examples(raced) < examples(whole)
+        assert examples_trained(raced) < examples_trained(whole)
 
 
 def test_killed_at_twenty_moments_it_ends_as_if_never_disturbed(tmp_path: Path) -> None:

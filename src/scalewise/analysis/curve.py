@@ -53,11 +53,10 @@ class Curve:
         if self.fit.value is not None and self.fit.form_fits:
             ratio = row.batch_size / self.fit.value
             return _region(above_perfect=1 + ratio, above_fewest=1 + 1 / ratio)
-        reached = [other for other in self.rows if other.steps is not None]
-        first, fewest = reached[0], min(other.steps for other in reached if other.steps is not None)
-        assert first.steps is not None
-        perfect = first.steps * first.batch_size / row.batch_size
-        return _region(above_perfect=row.steps / perfect, above_fewest=row.steps / fewest)
+        reached = [(other.batch_size, other.steps) for other in self.rows if other.steps is not None]
+        examples = min(batch * steps for batch, steps in reached)
+        fewest = min(steps for _, steps in reached)
+        return _region(above_perfect=row.batch_size * row.steps / examples, above_fewest=row.steps / fewest)
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -119,15 +118,16 @@ def _overhead(fit: CriticalBatch, rows: Sequence[StepsToTarget]) -> Overhead:
 
 
 def overhead_between(measured: Sequence[tuple[float, float]]) -> float | None:
-    """Return where the line through measured points leaves perfect scaling from the first one by 20 %.
+    """Return where the line through measured points leaves perfect scaling from the thriftiest one by 20 %.
 
-    >>> overhead_between([(8, 1000), (16, 500), (32, 500)])
-    19.2
+    >>> overhead_between([(8, 1000), (16, 500), (32, 500)]), overhead_between([(4, 2100), (8, 1000), (16, 500)])
+    (19.2, None)
     """
-    first_batch, first_steps = measured[0] if measured else (1.0, 1.0)
-    previous_batch, previous_excess = first_batch, 1.0
-    for batch, steps in measured[1:]:
-        excess = steps * batch / (first_steps * first_batch)
+    examples = [batch * steps for batch, steps in measured]
+    thriftiest = examples.index(min(examples)) if examples else 0
+    previous_batch, previous_excess = measured[thriftiest][0] if measured else 1.0, 1.0
+    for batch, steps in measured[thriftiest + 1 :]:
+        excess = steps * batch / examples[thriftiest]
         if excess > OVERHEAD:
             share = math.log(OVERHEAD / previous_excess) / math.log(excess / previous_excess)
             return float(f"{previous_batch * (batch / previous_batch) ** share:.3g}")

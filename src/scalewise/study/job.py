@@ -170,6 +170,12 @@ def ledger(out: Path) -> Path:
     return out / OWN / "ledger.csv"
 
 
+def examples_trained(out: Path) -> int:
+    """Count the examples that all trials of a study together were trained on."""
+    with ledger(out).open(encoding="utf-8") as stream:
+        return sum(int(size) * (int(last) - int(first)) for *_, size, _, first, last, _ in csv.reader(stream))
+
+
 def _note(plan: BatchPlan, trial_id: int, before: int, after: int, seconds: float) -> None:
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(
