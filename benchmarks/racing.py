@@ -53,18 +53,7 @@ def _row(workload: str, seed: int, trials: int) -> dict[str, Any]:
 
 def _study(workload: str, seed: int, trials: int, option: str, out: Path) -> dict[str, Any]:
     """Run a study; return the best trial of each batch size with its interval, and the examples of all trials."""
-    words = [
-        "study",
-        workload,
-        *_STUDIES[workload],
-        "--trials",
-        str(trials),
-        "--seed",
-        str(seed),
-        option,
-        "--jobs",
-        "2",
-    ]
+    words = f"study {workload} {_STUDIES[workload]} --trials {trials} --seed {seed} {option} --jobs 2".split()
     command = [sys.executable, "-m", "scalewise", *words, "--out", str(out), "--json"]
     ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode != 0:
