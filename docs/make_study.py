@@ -19,6 +19,8 @@ from scalewise.study.job import examples_trained
 _HERE = Path(__file__).parent
 _RESULT = _HERE / "results" / "study.json"
 _PICTURES = _HERE / "pictures"
+_GOOD_GUESS = 3.0
+"""A critical batch size guessed within this factor is of use."""
 
 _PAGE = """# Steps to target against batch size: MNIST
 
@@ -29,6 +31,8 @@ what could not change the answer.
 ![Steps to target against batch size for both optimizers, and what the noise scale predicts](pictures/study.png)
 
 {says}
+
+{further}
 
 | batch | {names} |
 |---:|{lines}
@@ -113,7 +117,8 @@ def _draw(file: Path, curves: list[Curve], noise_scale: float) -> None:
         )
         if curve.fit.value is not None:
             fitted = [curve.fit.steps(batch) for batch in batches]
-            axes.plot(batches, fitted, color=colour, linewidth=1.8, label=f"$B_{{crit}}$ = {curve.fit.value:,.0f}")
+            label = f"{_optimizer(curve)}: $B_{{crit}}$ = {curve.fit.value:,.0f}"
+            axes.plot(batches, fitted, color=colour, linewidth=1.8, label=label)
     first = curves[0].rows[0]
     assert first.steps is not None
     perfect = first.steps * first.batch_size / batches
@@ -140,6 +145,7 @@ def _page(content: dict[str, Any], curves: list[Curve]) -> str:
         last=sizes[-1],
         trials=min(row.trials for curve in curves for row in curve.rows),
         says="\n".join(f"* `{_optimizer(curve)}`: {_said(curve)}" for curve in curves),
+        further=_further(curves),
         names=" | ".join(f"{name}: steps | interval | a larger batch" for name in names),
         lines="---:|---:|---|" * len(names),
         rows="\n".join(_row(size, curves) for size in sizes),
@@ -166,6 +172,18 @@ def _said(curve: Curve) -> str:
     return f"{curve.fit.says}; {spans}."
 
 
+def _further(curves: list[Curve]) -> str:
+    """Say which optimizer scales further: where perfect scaling ends, and how few steps there can be."""
+    ends = [(curve.overhead.value, min(row.steps for row in curve.rows if row.steps is not None)) for curve in curves]
+    found = [
+        f"`{_optimizer(curve)}` takes 20 % more examples than it must at a batch of {end:,.0f}, and never fewer than "
+        f"{fewest:,.0f} steps"
+        for curve, (end, fewest) in zip(curves, ends, strict=True)
+        if end is not None
+    ]
+    return f"Which one scales further? {'; '.join(found)}."
+
+
 def _row(size: int, curves: list[Curve]) -> str:
     cells = [f"{size:,}"]
     for curve in curves:
@@ -187,9 +205,15 @@ def _noise_says(noise: dict[str, Any], curves: list[Curve]) -> str:
     low, high = (f"{noise[end]:,.0f}" if noise[end] is not None else "?" for end in ("low", "high"))
     return (
         f"The gradient noise scale of a short training is {noise['value']:,.0f} ({low} to {high}), which is "
-        f"{' and '.join(ratios)}. It knows nothing of the optimizer, and was measured before the target was reached; "
-        "the dotted line is what it would predict."
+        f"{' and '.join(ratios)}: {_judged([noise['value'] / value for value in measured.values()])}. It knows nothing "
+        "of the optimizer, and was measured before the target was reached; the dotted line is what it would predict."
     )
+
+
+def _judged(ratios: list[float]) -> str:
+    if all(1 / _GOOD_GUESS <= ratio <= _GOOD_GUESS for ratio in ratios):
+        return "the right order of magnitude"
+    return "as a guess it is too large" if max(ratios) > _GOOD_GUESS else "as a guess it is too small"
 
 
 if __name__ == "__main__":
