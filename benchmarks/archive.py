@@ -1,6 +1,7 @@
 """Makes an archive as large as the public one, analyses it, and compares reading it with pandas, file by file."""
 
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -36,11 +37,12 @@ def main(
     studies: Annotated[int, typer.Option(min=1)] = 454,
     trials: Annotated[int, typer.Option(min=1)] = 220,
     rows: Annotated[int, typer.Option(min=2)] = 700,
-    rounds: Annotated[int, typer.Option(min=1, help="how often reading is compared")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, help="how often reading is compared")] = 7,
 ) -> None:
     """Make, analyse, compare, and write the result file and the table."""
     shutil.rmtree(out, ignore_errors=True)
     folders = list(_make_archive(out, studies, trials, rows))
+    os.sync()  # what is still being written would be in the way of who reads first
     started = time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "scalewise", "analyze", str(out), "--json"], check=True, stdout=subprocess.DEVNULL
