@@ -10,7 +10,7 @@ demo: $(VENV)/.installed  ## which batch, rate and cluster for digits/fc_64_64? 
 	$(BIN)/scalewise advise digits/fc_64_64 --minutes 2 --out runs/demo
 
 test: $(VENV)/.installed-dev data browser  ## all tests, on real data and in real processes, with their coverage
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report=term --durations 20
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal --cov --cov-report=term --durations 20
 
 check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, links in the docs
 	$(BIN)/ruff check .
