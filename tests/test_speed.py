@@ -9,7 +9,7 @@ import pytest
 
 from processes import ROOT, Finished, group
 from scalewise.analysis.speed import NetworkFigures, fit_speed, place_of
-from scalewise.analysis.step_time import PARAMETERS, step_seconds
+from scalewise.analysis.step_time import PARAMETERS, log_step_seconds
 from scalewise.bench.throughput import Throughput
 
 P100 = ROOT / "examples" / "p100_throughput.csv"
@@ -23,8 +23,8 @@ def analyze(*arguments: object) -> Finished:
 def points(values: Sequence[float], places: Sequence[tuple[int, int]], random: np.random.Generator) -> list[Throughput]:
     """Measure a cluster of nodes of four that has these parameters, at places of (workers, examples per worker)."""
     blank = [Throughput("synthetic", w, w * m, 1.0, workers_per_node=min(w, 4)) for w, m in places]
-    exact = step_seconds(np.array([values]), [place_of(point) for point in blank])[0]
-    measured = exact * np.exp(NOISE * random.standard_normal(len(places)))
+    exact = log_step_seconds(np.array([values]), [place_of(point) for point in blank])[0]
+    measured = np.exp(exact + NOISE * random.standard_normal(len(places)))
     return [
         Throughput("synthetic", w, w * m, float(seconds), workers_per_node=min(w, 4))
         for (w, m), seconds in zip(places, measured, strict=True)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.special import expit
 
-from scalewise.analysis.step_time import PARAMETERS, Floats, Place, step_seconds
+from scalewise.analysis.step_time import PARAMETERS, Floats, Place, log_step_seconds
 from scalewise.bench.throughput import Throughput
 
 CONFIDENCE = 0.9
@@ -73,7 +73,7 @@ class SpeedModel:
         """Predict the time of a step at each place: the median of what the points allow, and the middle 90 %."""
         shared = _alike(self.measured, places, shared_only=True)
         alike = np.asarray(np.linalg.solve(_alike(self.measured, self.measured), shared), np.float64)
-        steps = np.log(step_seconds(self.values, places)) - _product(self.residuals, alike)
+        steps = log_step_seconds(self.values, places) - _product(self.residuals, alike)
         left = 1 - (alike * shared).sum(0)
         most = max(place.workers for place in self.measured)
         doublings = [max(0.0, math.log2(place.workers / most)) for place in places]
@@ -197,7 +197,7 @@ class _Problem:
 
     def residuals(self, coordinates: Floats) -> Floats:
         """Return how far off every point is for every row of coordinates."""
-        return np.log(step_seconds(self.usual.values(coordinates), self.places)) - self.steps
+        return log_step_seconds(self.usual.values(coordinates), self.places) - self.steps
 
     def squares(self, coordinates: Floats) -> Floats:
         """Return the sum of squared errors, together with the errors that were expected."""

@@ -47,11 +47,11 @@ class Place:
         return cls(workers, nodes, global_batch / workers)
 
 
-def step_seconds(values: Floats, places: Sequence[Place]) -> Floats:
-    """Return the time of a step for every set of parameters (a row each) at every place (a column each).
+def log_step_seconds(values: Floats, places: Sequence[Place]) -> Floats:
+    """Return the logarithm of a step's time for every set of parameters (a row each) at every place (a column each).
 
     >>> values = np.array([[0.1, 0.01, 0.0, 0.0, 0.02, 0.0, 1.0]])
-    >>> step_seconds(values, [Place(1, 1, 10), Place(4, 4, 10)]).round(6).tolist()
+    >>> np.exp(log_step_seconds(values, [Place(1, 1, 10), Place(4, 4, 10)])).round(6).tolist()
     [[0.2, 0.24]]
     """
     fixed, per_example, *costs, overlap = (values[:, [column]] for column in range(len(PARAMETERS)))
@@ -69,5 +69,5 @@ def step_seconds(values: Floats, places: Sequence[Place]) -> Floats:
     )
     longest = np.maximum(compute, synchronisation)  # keeps large powers within range
     shorter = np.minimum(compute, synchronisation) / longest
-    result: Floats = longest * (1 + shorter**overlap) ** (1 / overlap)
+    result: Floats = np.log(longest) + np.log1p(shorter**overlap) / overlap
     return result
