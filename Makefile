@@ -3,8 +3,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data browser bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-targets convergence study plans \
-  pictures clean
+.PHONY: demo test check data browser bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-targets \
+  convergence study plans pictures clean
 
 demo: $(VENV)/.installed  ## which batch, rate and cluster for digits/fc_64_64? under three minutes
 	$(BIN)/scalewise advise digits/fc_64_64 --minutes 2 --out runs/demo
@@ -60,7 +60,7 @@ SMALL := --batch-sizes 8,32,128,256 --max-epochs 3 --set evaluate.every_examples
 MIDDLE := --batch-sizes 512,1024,2048 --max-epochs 10 --set recipe.microbatch=512
 LARGE := --batch-sizes 4096,8192 --max-epochs 40 --set recipe.microbatch=512
 
-study: $(VENV)/.installed-dev data  ## steps to target against batch size on MNIST, two optimizers: two hours
+study: $(VENV)/.installed-dev data  ## steps to target against batch size on MNIST, two optimizers: a few hours
 	for optimizer in nesterov_momentum sgd; do \
 	  $(STUDY) $$optimizer $(SMALL) && $(STUDY) $$optimizer $(MIDDLE) && $(STUDY) $$optimizer $(LARGE) || exit 1; \
 	done

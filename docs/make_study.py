@@ -58,7 +58,7 @@ that they do not diverge. Where few settings arrive at all, as with plain SGD at
 race. The answer is the same: [the benchmarks](../benchmarks/README.md#what-racing-saves) compare, on other workloads.
 
 `make study` trains all of it, draws the pictures and writes this page; `docs/results/study.json` holds the numbers. On
-two cores that takes about two hours. Stopped, it goes on where it was.
+two cores that takes a few hours. Stopped, it goes on where it was.
 """
 
 
@@ -121,7 +121,7 @@ def _draw(file: Path, curves: list[Curve], noise_scale: float) -> None:
             axes.plot(batches, fitted, color=colour, linewidth=1.8, label=label)
     first = curves[0].rows[0]
     assert first.steps is not None
-    perfect = first.steps * first.batch_size / batches
+    perfect = curves[0].fewest_examples / batches
     axes.plot(batches, perfect, "--", color=BASELINE_COLOUR, linewidth=1.2, label="perfect scaling")
     predicted = (1 + noise_scale / batches) / (1 + noise_scale / first.batch_size) * first.steps
     label = f"if the noise scale, {noise_scale:,.0f}, were $B_{{crit}}$"

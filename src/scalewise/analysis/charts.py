@@ -55,9 +55,8 @@ def _steps(workload: Workload) -> Figure | None:
     bounds = [(row.batch_size, row.tried_steps) for row in curve.rows if row.steps is None and row.tried_steps > 0]
     highest = max([*tops, *(steps for _, steps in bounds)])
     axes.set_ylim(steps.min() / 1.6, highest * 1.8)
-    axes.plot(
-        batches, steps[0] * batches[0] / batches, "--", color=BASELINE_COLOUR, linewidth=1.2, label="perfect scaling"
-    )
+    perfect = curve.fewest_examples / batches
+    axes.plot(batches, perfect, "--", color=BASELINE_COLOUR, linewidth=1.2, label="perfect scaling")
     if curve.fit.value is not None:
         _draw_fit(axes, curve)
     axes.errorbar(

@@ -46,6 +46,11 @@ class Curve:
     fit: CriticalBatch
     overhead: Overhead
 
+    @property
+    def fewest_examples(self) -> float:
+        """What the thriftiest batch size takes, and perfect scaling would take at any."""
+        return min(row.batch_size * row.steps for row in self.rows if row.steps is not None)
+
     def region(self, row: StepsToTarget) -> Region | None:
         """Say what a larger batch than this one buys; None where the target was not reached."""
         if row.steps is None:
@@ -53,10 +58,9 @@ class Curve:
         if self.fit.value is not None and self.fit.form_fits:
             ratio = row.batch_size / self.fit.value
             return _region(above_perfect=1 + ratio, above_fewest=1 + 1 / ratio)
-        reached = [(other.batch_size, other.steps) for other in self.rows if other.steps is not None]
-        examples = min(batch * steps for batch, steps in reached)
-        fewest = min(steps for _, steps in reached)
-        return _region(above_perfect=row.batch_size * row.steps / examples, above_fewest=row.steps / fewest)
+        above_perfect = row.batch_size * row.steps / self.fewest_examples
+        fewest = min(other.steps for other in self.rows if other.steps is not None)
+        return _region(above_perfect, above_fewest=row.steps / fewest)
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""

@@ -39,9 +39,7 @@ _CAPTIONS = {
 def _steps_plot(curve: Curve) -> Plot:
     """Return steps against batch size, with perfect scaling and the fit."""
     reached = [row for row in curve.rows if row.steps is not None]
-    first = reached[0]
-    assert first.steps is not None
-    perfect = tuple(Mark(row.batch_size, first.steps * first.batch_size / row.batch_size) for row in reached)
+    perfect = tuple(Mark(row.batch_size, curve.fewest_examples / row.batch_size) for row in reached)
     series = [Series("perfect scaling", perfect, None, Line.DASHED, Shape.NONE, silent=True), *_fit_series(curve)]
     series.append(Series("measured", tuple(map(_step_mark, reached)), 0, Line.NONE))
     if bounds := [row for row in curve.rows if row.steps is None and row.tried_steps > 0]:
