@@ -26,14 +26,13 @@ from task import Task, make_task
 _WORKLOADS = ("digits/fc_64_64", "fashion_mnist/fc_128_128_128", "fashion_mnist/simple_cnn_base")
 _GLOBAL_BATCHES = (64, 512)
 _THREADS = 1
-_ROUND_SECONDS = 0.4
-_FEWEST_STEPS = 2
+_ROUND_SECONDS = 0.2
 
 _SELF = "scalewise"
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 25,
+    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 41,
     only: Annotated[str | None, typer.Option(help="one workload: prints its table, leaves the results alone")] = None,
 ) -> None:
     """Measure everything in turns, write results/peers.json and the table in README.md."""
@@ -88,10 +87,10 @@ def _speed(contender: Contender, global_batch: int) -> Callable[[], float]:
 def _steps_per_round(contender: Contender) -> int:
     """Find out how many steps make a round, which warms the contender up, too."""
     contender.train(1)
-    steps = _FEWEST_STEPS
+    steps = 1
     while (seconds := contender.train(steps)) < _ROUND_SECONDS / 4:
         steps *= 2
-    return max(_FEWEST_STEPS, round(steps * _ROUND_SECONDS / seconds))
+    return max(1, round(steps * _ROUND_SECONDS / seconds))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def analyze(*arguments: object) -> Finished:
 def points(values: Sequence[float], places: Sequence[tuple[int, int]], random: np.random.Generator) -> list[Throughput]:
     """Measure a cluster of nodes of four that has these parameters, at places of (workers, examples per worker)."""
     blank = [Throughput("synthetic", w, w * m, 1.0, workers_per_node=min(w, 4)) for w, m in places]
-    exact = log_step_seconds(np.array([values]), [place_of(point) for point in blank])[0]
+    exact = log_step_seconds(np.array([values]), [place_of(point) for point in blank])[:, 0]
     measured = np.exp(exact + NOISE * random.standard_normal(len(places)))
     return [
         Throughput("synthetic", w, w * m, float(seconds), workers_per_node=min(w, 4))

@@ -65,7 +65,7 @@ class SpeedModel:
     errors: Floats
     measured: Sequence[Place]
     residuals: Floats
-    """How far off the measured points are for each set of parameters."""
+    """How far off the measured points are, a row each, for each set of parameters."""
     link_known: bool = False
     """Whether the link between nodes is known although nothing was measured across it."""
 
@@ -73,15 +73,15 @@ class SpeedModel:
         """Predict the time of a step at each place: the median of what the points allow, and the middle 90 %."""
         shared = _alike(self.measured, places, shared_only=True)
         alike = np.asarray(np.linalg.solve(_alike(self.measured, self.measured), shared), np.float64)
-        steps = log_step_seconds(self.values, places) - _product(self.residuals, alike)
-        left = 1 - (alike * shared).sum(0)
+        steps = log_step_seconds(self.values, places) - _product(alike.T, self.residuals)
+        left = 1 - (alike * shared).sum(0)[:, None]
         most = max(place.workers for place in self.measured)
-        doublings = [max(0.0, math.log2(place.workers / most)) for place in places]
-        spread = np.sqrt(self.errors[:, None] ** 2 * left + (_DRIFT_PER_DOUBLING * np.array(doublings)) ** 2)
-        noise = np.random.default_rng(0).standard_normal((len(self.values), 1))
+        doublings = np.array([[max(0.0, math.log2(place.workers / most))] for place in places])
+        spread = np.sqrt(self.errors**2 * left + (_DRIFT_PER_DOUBLING * doublings) ** 2)
+        noise = np.random.default_rng(0).standard_normal(len(self.values))
         tail = (1 - CONFIDENCE) / 2
-        middles = np.exp(np.median(_by_place(steps), axis=1))
-        lows, highs = np.exp(np.quantile(_by_place(steps + spread * noise), (tail, 1 - tail), axis=1))
+        middles = np.exp(np.median(steps, axis=1))
+        lows, highs = np.exp(np.quantile(steps + spread * noise, (tail, 1 - tail), axis=1))
         ends = zip(middles.tolist(), lows.tolist(), highs.tolist(), strict=True)
         return [
             Prediction(middle, low, high, self._refusal(place, low, high))
@@ -123,11 +123,6 @@ def _product(left: Floats, right: Floats) -> Floats:
     """Multiply matrices that are too small to wake up all cores for, as `@` does."""
     result: Floats = np.einsum("ij,jk->ik", left, right)
     return result
-
-
-def _by_place(draws: Floats) -> Floats:
-    """Put all draws of a place side by side in memory, where finding their middle takes a third of the time."""
-    return np.ascontiguousarray(draws.T)
 
 
 def fit_speed(points: Sequence[Throughput], network: "NetworkFigures | None" = None) -> SpeedModel:
@@ -196,23 +191,23 @@ class _Problem:
     usual: _Usual
 
     def residuals(self, coordinates: Floats) -> Floats:
-        """Return how far off every point is for every row of coordinates."""
-        return log_step_seconds(self.usual.values(coordinates), self.places) - self.steps
+        """Return how far off every point, a row each, is for every set of coordinates."""
+        return log_step_seconds(self.usual.values(coordinates), self.places) - self.steps[:, None]
 
     def squares(self, coordinates: Floats) -> Floats:
         """Return the sum of squared errors, together with the errors that were expected."""
-        squares: Floats = (self.independent(coordinates) ** 2).sum(1) + _ERROR_WEIGHT * _USUAL_ERROR**2
+        squares: Floats = (self.independent(coordinates) ** 2).sum(0) + _ERROR_WEIGHT * _USUAL_ERROR**2
         return squares
 
     def independent(self, coordinates: Floats) -> Floats:
         """Return the errors without what neighbours share."""
-        return _product(self.residuals(coordinates), self._apart)
+        return _product(self._apart, self.residuals(coordinates))
 
     @cached_property
     def _apart(self) -> Floats:
         """What takes from errors what neighbours share."""
         inverse: Floats = np.linalg.inv(np.linalg.cholesky(_alike(self.places, self.places)))
-        return inverse.T
+        return inverse
 
     @property
     def count(self) -> float:
@@ -266,7 +261,7 @@ def _best_fit(problem: _Problem) -> tuple[Floats, Floats]:
     coordinates = np.zeros(len(PARAMETERS))
     for _ in range(_ROUNDS):
         error = math.sqrt(float(problem.squares(coordinates[None])[0]) / problem.count)
-        fit = least_squares(lambda at, e=error: np.append(problem.independent(at[None])[0] / e, at), coordinates)
+        fit = least_squares(lambda at, e=error: np.append(problem.independent(at[None])[:, 0] / e, at), coordinates)
         coordinates = fit.x
     covariance: Floats = np.linalg.inv(fit.jac.T @ fit.jac)
     return coordinates, covariance

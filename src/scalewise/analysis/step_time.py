@@ -48,26 +48,33 @@ class Place:
 
 
 def log_step_seconds(values: Floats, places: Sequence[Place]) -> Floats:
-    """Return the logarithm of a step's time for every set of parameters (a row each) at every place (a column each).
+    """Return the logarithm of a step's time at every place (a row each) for every set of parameters (a column each).
 
     >>> values = np.array([[0.1, 0.01, 0.0, 0.0, 0.02, 0.0, 1.0]])
     >>> np.exp(log_step_seconds(values, [Place(1, 1, 10), Place(4, 4, 10)])).round(6).tolist()
-    [[0.2, 0.24]]
+    [[0.2], [0.24]]
     """
-    fixed, per_example, *costs, overlap = (values[:, [column]] for column in range(len(PARAMETERS)))
-    examples = np.array([place.examples_per_worker for place in places])
-    passes = np.array([place.passes for place in places])
-    compute = fixed * passes + per_example * examples
-    nodes = np.array([place.nodes for place in places], float)
-    inside = np.array([place.workers for place in places]) / nodes
+    fixed, per_example, *costs, overlap = np.ascontiguousarray(values.T)
+    examples = np.array([[place.examples_per_worker] for place in places])
+    passes = np.array([[place.passes] for place in places])
+    compute = overlap * np.log(fixed * passes + per_example * examples)
+    shapes = list(dict.fromkeys((place.workers, place.nodes) for place in places))  # of many places they are few
+    with np.errstate(divide="ignore"):  # a worker alone does not synchronise
+        synchronisation = overlap * np.log(_synchronisation_seconds(costs, shapes))
+    rows = [shapes.index((place.workers, place.nodes)) for place in places]
+    result: Floats = np.logaddexp(compute, synchronisation[rows]) / overlap
+    return result
+
+
+def _synchronisation_seconds(costs: Sequence[Floats], shapes: Sequence[tuple[int, int]]) -> Floats:
+    """Return the time that workers on some nodes, a row each, need to agree, without what overlap hides."""
     latency_inside, transfer_inside, latency_between, transfer_between = costs
-    synchronisation = (
+    workers, nodes = np.array(shapes, float).T[..., None]
+    inside = workers / nodes
+    result: Floats = (
         latency_inside * np.log2(inside)
         + transfer_inside * 2 * (inside - 1) / inside
         + latency_between * np.log2(nodes)
         + transfer_between * 2 * (nodes - 1) / nodes
     )
-    longest = np.maximum(compute, synchronisation)  # keeps large powers within range
-    shorter = np.minimum(compute, synchronisation) / longest
-    result: Floats = np.log(longest) + np.log1p(shorter**overlap) / overlap
     return result

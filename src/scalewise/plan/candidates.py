@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from scalewise.plan.clusters import Cluster
@@ -19,7 +20,7 @@ class Candidate:
     statistic: Statistic
     step_time: StepTime
 
-    @property
+    @cached_property
     def hours(self) -> float:
         """How long it is expected to take, with retries."""
         return self._hours(self.step_time.seconds)
@@ -27,7 +28,7 @@ class Candidate:
     def _hours(self, step_seconds: float) -> float:
         return self.statistic.expected_steps * step_seconds / _SECONDS_PER_HOUR
 
-    @property
+    @cached_property
     def cost(self) -> float | None:
         """What it is expected to cost; None where nobody says what the cluster costs."""
         price = self.cluster.price_per_hour
