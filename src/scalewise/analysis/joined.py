@@ -92,9 +92,7 @@ def _read(files: Sequence[str], header: bytes) -> tuple[bytes, list[int]]:
     if min(sizes) <= 0:
         raise ValueError("a file has no rows")
     # The only buffer of Python's that can be filled in place and is then handed over as bytes without a copy.
-    stream = io.BytesIO()
-    stream.seek(sum(sizes) - 1)
-    stream.write(b"\n")
+    stream = io.BytesIO(bytes(sum(sizes)))
     scratch, end, ends = bytearray(len(header)), 0, []
     with stream.getbuffer() as buffer:
         for file, size in zip(files, sizes, strict=True):
