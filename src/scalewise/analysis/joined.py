@@ -16,9 +16,7 @@ import numpy as np
 import polars as pl
 
 _PROBE_BYTES = 1 << 16
-_COMMA, _NEWLINE = ord(","), ord("\n")
-_FIRST_FIGURE, _LAST_FIGURE = ord("+"), ord("9")
-"""Between them are digits, signs, the point and the comma."""
+_COMMA, _NEWLINE, _NINE = ord(","), ord("\n"), ord("9")
 
 
 @dataclass(frozen=True)
@@ -42,11 +40,12 @@ def read_joined(files: Sequence[str], metrics: Sequence[str] | None) -> Joined |
     columns = header.decode(errors="replace").rstrip("\r\n").split(",")
     if "step" not in columns:
         return None
-    lines, commas, figures = _count(content, ends)
-    if commas != (len(columns) - 1) * sum(lines):
+    commas, plain = _look_through(content, ends)
+    commas_per_line = len(columns) - 1
+    if not commas_per_line or any(count % commas_per_line for count in commas):
         return None  # some row is longer or shorter than the header
+    lines = [count // commas_per_line for count in commas]
     # Figures alone can hide no damage; anything else is parsed even where it is not wanted, to be told if damaged.
-    plain = figures + sum(lines) == len(content)
     chosen = columns if metrics is None or not plain else metrics
     wanted = [name for name in columns if name == "step" or name in chosen]
     try:
@@ -65,16 +64,15 @@ def read_joined(files: Sequence[str], metrics: Sequence[str] | None) -> Joined |
     return Joined(table, columns, lines)
 
 
-def _count(content: bytes, ends: Sequence[int]) -> tuple[list[int], int, int]:
-    """Count the lines of each file, and in all of them the commas, and whatever figures are written with."""
+def _look_through(content: bytes, ends: Sequence[int]) -> tuple[list[int], bool]:
+    """Count the commas of each file; say also whether all of them are free of letters and control characters."""
     characters = np.frombuffer(content, np.uint8)
-    lines, commas, figures = [], 0, 0
+    commas, plain = [], True
     for start, end in itertools.pairwise([0, *ends]):  # file by file, which stays in the processor's cache
         part = characters[start:end]
-        lines.append(int(np.count_nonzero(part == _NEWLINE)))
-        commas += int(np.count_nonzero(part == _COMMA))
-        figures += int(np.count_nonzero(part - _FIRST_FIGURE <= _LAST_FIGURE - _FIRST_FIGURE))
-    return lines, commas, figures
+        commas.append(int(np.count_nonzero(part == _COMMA)))
+        plain = plain and bool(part.max() <= _NINE and part.min() >= _NEWLINE)
+    return commas, plain
 
 
 def _header(file: str) -> bytes:
