@@ -174,9 +174,9 @@ def _origin(found: Row) -> str:
     hardware, versions = found["hardware"], found["versions"]
     machine = f"{hardware['processor']}, {hardware['cores']} cores, {hardware['memory_gib']} GiB, {hardware['system']}"
     packages = ", ".join(f"{name} {version}" for name, version in versions.items())
-    often = f", {found['rounds']} rounds" if "rounds" in found else f", {found['trials']} trials"
+    often = f"{found['rounds']} rounds" if "rounds" in found else f"{found['trials']} trials"
     facts = {
-        "made by": f"`{found['made_by']}`{often}",
+        "made by": f"`{found['made_by']}`{'' if often == '1 rounds' else f', {often}'}",
         "date": found["date"],
         "hardware": machine,
         "versions": packages,
