@@ -174,15 +174,20 @@ def _origin(found: Row) -> str:
     hardware, versions = found["hardware"], found["versions"]
     machine = f"{hardware['processor']}, {hardware['cores']} cores, {hardware['memory_gib']} GiB, {hardware['system']}"
     packages = ", ".join(f"{name} {version}" for name, version in versions.items())
-    often = f"{found['rounds']} rounds" if "rounds" in found else f"{found['trials']} trials"
     facts = {
-        "made by": f"`{found['made_by']}`{'' if often == '1 rounds' else f', {often}'}",
+        "made by": f"`{found['made_by']}`{_often(found)}",
         "date": found["date"],
         "hardware": machine,
         "versions": packages,
         "commit": found["git_commit"],
     }
     return "\n".join(f"* {name}: {fact}" for name, fact in facts.items())
+
+
+def _often(found: Row) -> str:
+    if "trials" in found:
+        return f", {found['trials']} trials"
+    return f", {found['rounds']} rounds" if found["rounds"] > 1 else ""
 
 
 def _table(header: list[str], rows: Iterable[list[str]]) -> str:

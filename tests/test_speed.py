@@ -53,15 +53,16 @@ def test_ninety_percent_intervals_hold_nearly_that_often() -> None:
 
 
 def test_parameters_are_recovered_where_the_points_show_them() -> None:
-    values = [0.05, 0.004, 0.002, 0.02, 0.05, 0.1, 1.5]
-    random = np.random.default_rng(3)
+    values = dict(zip(PARAMETERS, [0.05, 0.004, 0.002, 0.02, 0.05, 0.1, 1.5], strict=True))
     everywhere = [(w, m) for w in (1, 2, 4, 8, 16, 32, 64) for m in (4, 16, 64, 256)] * 3
-    found = fit_speed(points(values, everywhere, random)).parameters()
-    for name, value in zip(PARAMETERS, values, strict=True):
-        _, low, high = found[name]
-        assert low <= value <= high, name
-    for name, value in zip(PARAMETERS[:2], values, strict=False):
-        assert found[name][0] == pytest.approx(value, rel=0.1), name
+    held = []
+    for seed in range(10):
+        measured = points(list(values.values()), everywhere, np.random.default_rng(seed))
+        found = fit_speed(measured).parameters()
+        held += [low <= values[name] <= high for name, (_, low, high) in found.items()]
+        for name in ("fixed_seconds", "seconds_per_example"):
+            assert found[name][0] == pytest.approx(values[name], rel=0.1), (seed, name)
+    assert np.mean(held) >= 0.85, f"{np.mean(held):.2f} of {len(held)}"
 
 
 def test_what_bench_measured_of_the_network_helps_predictions() -> None:

