@@ -3,8 +3,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data services bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-targets \
-  convergence study plans pictures clean
+.PHONY: demo test check data services bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-planning \
+  bench-targets convergence study plans pictures clean
 
 demo: $(VENV)/.installed  ## which batch, rate and cluster for digits/fc_64_64? under three minutes
 	$(BIN)/scalewise advise digits/fc_64_64 --minutes 2 --out runs/demo
@@ -39,6 +39,9 @@ bench-recipes: $(VENV)/.installed-dev data  ## what each piece of a recipe costs
 
 bench-archive: $(VENV)/.installed-peers  ## an archive of studies as large as the public one, analysed
 	$(BIN)/python benchmarks/archive.py
+
+bench-planning: $(VENV)/.installed-dev  ## a plan of ten thousand candidates
+	$(BIN)/python benchmarks/planning.py
 
 bench-racing: $(VENV)/.installed-dev data  ## the same studies with racing and without: the same answer, fewer examples
 	$(BIN)/python benchmarks/racing.py

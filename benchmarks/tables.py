@@ -10,33 +10,31 @@ from results import read_results
 Row = Mapping[str, Any]
 
 _README = Path(__file__).with_name("README.md")
+_NOTHING = "\nNot measured yet.\n"
 
 
 def render_readme() -> None:
     """Bring every table of README.md up to date."""
-    peers, recipes = read_results("peers"), read_results("recipes")
-    workers, exact, checkpoints, agreement, archive, racing = (
-        read_results(name) for name in ("workers", "exact", "checkpoints", "agreement", "archive", "racing")
-    )
+    recipes = read_results("recipes")
     sections = {
-        "peers": _section(peers, lambda found: peers_table(found["rows"])),
-        "peers-origin": _section(peers, _origin),
-        "workers": _section(workers, lambda found: workers_table(found["rows"])),
-        "workers-origin": _section(workers, _origin),
-        "exact": _section(exact, lambda found: exact_table(found["rows"])),
-        "exact-origin": _section(exact, _origin),
-        "checkpoints": _section(checkpoints, lambda found: checkpoints_table(found["rows"])),
-        "checkpoints-origin": _section(checkpoints, _origin),
-        "agreement": _section(agreement, lambda found: agreement_table(found["rows"])),
-        "agreement-origin": _section(agreement, _origin),
         "pieces": _section(recipes, lambda found: pieces_table(found["pieces"])),
         "optimizers": _section(recipes, lambda found: optimizers_table(found["optimizers"])),
         "recipes-origin": _section(recipes, _origin),
-        "archive": _section(archive, lambda found: archive_table(found["rows"])),
-        "archive-origin": _section(archive, _origin),
-        "racing": _section(racing, lambda found: racing_table(found["rows"])),
-        "racing-origin": _section(racing, _origin),
     }
+    tables = {
+        "peers": peers_table,
+        "workers": workers_table,
+        "exact": exact_table,
+        "checkpoints": checkpoints_table,
+        "agreement": agreement_table,
+        "archive": archive_table,
+        "racing": racing_table,
+        "planning": planning_table,
+    }
+    for name, table in tables.items():
+        found = read_results(name)
+        sections[name] = _NOTHING if found is None else f"\n{table(found['rows'])}\n"
+        sections[f"{name}-origin"] = _section(found, _origin)
     text = _README.read_text(encoding="utf-8")
     for name, content in sections.items():
         text = replace_section(text, name, content)
@@ -148,6 +146,16 @@ def _archive_cells(row: Row) -> list[str]:
     return [*sizes, f"{row['gigabytes']:.1f}", seconds, memory, f"{faster} times as fast"]
 
 
+def planning_table(rows: Iterable[Row]) -> str:
+    header = ["candidates", "the command, s", "the plan itself, s"]
+    return _table(header, [_planning_cells(row) for row in rows])
+
+
+def _planning_cells(row: Row) -> list[str]:
+    times = [_ratio(row[f"{name}_seconds"], row[f"{name}_range"]) for name in ("command", "plan")]
+    return [f"{row['candidates']:,}", *times]
+
+
 def racing_table(rows: Iterable[Row]) -> str:
     header = ["workload", "seed", "same answer", "all to the end, examples", "raced, examples", "times fewer"]
     return _table(header, [_racing_cells(row) for row in rows])
@@ -166,7 +174,7 @@ def _cost_cells(row: Row) -> list[str]:
 
 
 def _section(found: Row | None, content: Callable[[Row], str]) -> str:
-    return f"\n{'Not measured yet.' if found is None else content(found)}\n"
+    return _NOTHING if found is None else f"\n{content(found)}\n"
 
 
 def _origin(found: Row) -> str:

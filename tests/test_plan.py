@@ -3,7 +3,6 @@
 import functools
 import json
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -240,7 +239,4 @@ def test_ten_thousand_candidates(tmp_path: Path) -> None:
     speeds.write_text(SPEEDS + "".join(f"c,{w},{w * m},{0.01 + 0.001 * m},1\n" for w in (1, 2, 4) for m in (64, 512)))
     clusters.write_text("- {name: c, nodes: 1..10, price_per_hour: 1}\n")
     asked = PlanRequest(clusters, tmp_path / "plan", steps=steps, throughput=speeds)
-    started = time.perf_counter()
-    found = plan(asked)
-    print(f"{len(found.candidates):,} candidates in {time.perf_counter() - started:.2f} s")
-    assert len(found.candidates) >= 10_000
+    assert len(plan(asked).candidates) >= 10_000
