@@ -81,6 +81,17 @@ def test_several_targets_side_by_side(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "steps_together.png").exists()
 
 
+@pytest.mark.parametrize("damage", ["high", "#", "\0"])
+def test_damage_is_named_also_where_nobody_asked_for_its_column(tmp_path: Path, damage: str) -> None:
+    folder = write_study(tmp_path, 64, dict.fromkeys(range(3), ["0,0.9,0.9", "10,0.1,0.02"]))
+    (folder / "1" / "measurements.csv").write_text(f"{HEADER}\n0,0.9,0.9\n10,{damage},0.02\n")
+    wanted = HEADER.split(",")[-1]
+    skipped: list[Skipped] = []
+    (study,) = read_archive(tmp_path, lambda _: [wanted], skipped)
+    assert [trial.trial_id for trial in study.trials] == [0, 2]
+    assert [item.path.parent.name for item in skipped] == ["1"]
+
+
 def test_what_is_damaged_is_left_out_and_named(tmp_path: Path) -> None:
     good = ["0,0.9,0.9", "10,0.1,0.02"]
     folder = write_study(tmp_path, 64, dict.fromkeys(range(6), good))

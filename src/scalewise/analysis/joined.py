@@ -8,6 +8,7 @@ that can say what is wrong.
 
 import io
 import itertools
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ import numpy as np
 import polars as pl
 
 _PROBE_BYTES = 1 << 16
-_COMMA, _NEWLINE, _NINE = ord(","), ord("\n"), ord("9")
+_COMMA, _NEWLINE = ord(","), ord("\n")
+_FIRST_FIGURE, _LAST_FIGURE = ord("+"), ord("9")
+"""Between them are digits, signs, the point and the comma."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,13 @@ def read_joined(files: Sequence[str], metrics: Sequence[str] | None) -> Joined |
     columns = header.decode(errors="replace").rstrip("\r\n").split(",")
     if "step" not in columns:
         return None
-    commas, plain = _look_through(content, ends)
+    commas, others = _look_through(content, ends)
     commas_per_line = len(columns) - 1
     if not commas_per_line or any(count % commas_per_line for count in commas):
         return None  # some row is longer or shorter than the header
     lines = [count // commas_per_line for count in commas]
     # Figures alone can hide no damage; anything else is parsed even where it is not wanted, to be told if damaged.
+    plain = others == sum(lines)  # which can only be their ends
     chosen = columns if metrics is None or not plain else metrics
     wanted = [name for name in columns if name == "step" or name in chosen]
     try:
@@ -64,15 +68,15 @@ def read_joined(files: Sequence[str], metrics: Sequence[str] | None) -> Joined |
     return Joined(table, columns, lines)
 
 
-def _look_through(content: bytes, ends: Sequence[int]) -> tuple[list[int], bool]:
-    """Count the commas of each file; say also whether all of them are free of letters and control characters."""
+def _look_through(content: bytes, ends: Sequence[int]) -> tuple[list[int], float]:
+    """Count the commas of each file, and in all of them what no figure is written with: letters count without end."""
     characters = np.frombuffer(content, np.uint8)
-    commas, plain = [], True
+    commas, others = [], 0.0
     for start, end in itertools.pairwise([0, *ends]):  # file by file, which stays in the processor's cache
         part = characters[start:end]
         commas.append(int(np.count_nonzero(part == _COMMA)))
-        plain = plain and bool(part.max() <= _NINE and part.min() >= _NEWLINE)
-    return commas, plain
+        others += int(np.count_nonzero(part < _FIRST_FIGURE)) if part.max() <= _LAST_FIGURE else math.inf
+    return commas, others
 
 
 def _header(file: str) -> bytes:
