@@ -83,7 +83,8 @@ def test_several_targets_side_by_side(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["high", "#", "\0"])
 def test_damage_is_named_also_where_nobody_asked_for_its_column(tmp_path: Path, damage: str) -> None:
-    folder = write_study(tmp_path, 64, dict.fromkeys(range(3), ["0,0.9,0.9", "10,0.1,0.02"]))
+    good = ["0,0.9,0.9", "10,0.1,0.02"]
+    folder = write_study(tmp_path, 64, dict.fromkeys(range(3), good))
     (folder / "1" / "measurements.csv").write_text(f"{HEADER}\n0,0.9,0.9\n10,{damage},0.02\n")
     wanted = HEADER.split(",")[-1]
     skipped: list[Skipped] = []
