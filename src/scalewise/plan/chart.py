@@ -23,7 +23,7 @@ def draw_plan(file: Path, found: Sequence[Candidate], best: Sequence[Candidate],
     if not priced:
         return
     figure = Figure(figsize=(8.5, 5.2))
-    axes = figure.subplots(gridspec_kw=_MARGINS)
+    axes = figure.subplots(gridspec_kw={**_MARGINS, "top": 0.93})
     plain_axes(axes)
     unit, factor = unit_of_time([one.hours for one in priced])
     for predicted in (False, True):
@@ -43,7 +43,7 @@ def draw_plan(file: Path, found: Sequence[Candidate], best: Sequence[Candidate],
     log_axis(axes.yaxis, [one.cost or 0.0 for one in priced])
     axes.set_xlabel(f"expected time to target, {unit}")
     axes.set_ylabel(f"expected cost to target{f', {currency}' if currency else ''}")
-    axes.legend(frameon=False, loc="upper right")
+    axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=3)  # above: points may be anywhere
     save(figure, file)
 
 
