@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from scipy import stats
 
 from processes import Finished, group
 from scalewise.analysis.archive import Skipped, read_archive
 from scalewise.analysis.critical import CurvePoint, fit_critical_batch
 from scalewise.analysis.curve import Region, make_curve
 from scalewise.analysis.outcomes import DECIDING_TRIALS, Outcome, steps_to_target
+from scalewise.analysis.student import log_tail_of_four, quantile
 
 HEADER = "step,train/classification_error,val/classification_error"
 BATCH_SIZES = [8 * 2**power for power in range(11)]
@@ -228,3 +230,12 @@ def test_mistakes_in_a_request(tmp_path: Path) -> None:
     for arguments, message in requests:
         ended = analyze(*arguments)
         assert (ended.exit_code, message in ended.output) == (2, True), ended.output
+
+
+def test_students_distribution_is_scipys() -> None:
+    freedoms = (1, 2, 3, 4, 7, 10, 99, 500)
+    for probability in (0.75, 0.975, 0.9995):
+        ours = [quantile(probability, freedom) for freedom in freedoms]
+        np.testing.assert_allclose(ours, stats.t.ppf(probability, freedoms), rtol=1e-12)
+    values = np.linspace(-20, 60, 161)
+    np.testing.assert_allclose(log_tail_of_four(values), stats.t.logsf(values, 4), rtol=1e-9)

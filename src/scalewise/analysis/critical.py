@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, stdtr, stdtrit
+
+from scalewise.analysis.student import log_tail_of_four, quantile
 
 Floats = NDArray[np.float64]
 
@@ -159,13 +160,13 @@ def _profile(data: _Data, grid: Floats, exponent: float) -> _Profile:
             break
     residuals = (above - log_s_min[:, None]) / error[:, None]
     density = _log_density(residuals[:, data.reached]).sum(1) - data.reached.sum() * np.log(error)
-    bound = np.log(stdtr(_TAILS, -residuals[:, ~data.reached])).sum(1)
+    bound = log_tail_of_four(residuals[:, ~data.reached]).sum(1)
     return _Profile(log_s_min, error, density + bound)
 
 
 def _log_density(residuals: Floats) -> Floats:
     """Return the logarithm of Student's t with so many degrees of freedom."""
-    height = gammaln((_TAILS + 1) / 2) - gammaln(_TAILS / 2) - 0.5 * math.log(math.pi * _TAILS)
+    height = math.lgamma((_TAILS + 1) / 2) - math.lgamma(_TAILS / 2) - 0.5 * math.log(math.pi * _TAILS)
     density: Floats = height - (_TAILS + 1) / 2 * np.log1p(residuals**2 / _TAILS)
     return density
 
@@ -176,8 +177,7 @@ def _drop(points: int, confidence: float) -> float:
     With normal errors whose size is found as well, n/2 log(1 + t^2 / (n - 2)) is exact on a line.
     """
     freedom = points - 2
-    quantile = float(stdtrit(freedom, (1 + confidence) / 2))
-    return points / 2 * math.log1p(quantile**2 / freedom)
+    return points / 2 * math.log1p(quantile((1 + confidence) / 2, freedom) ** 2 / freedom)
 
 
 def _top(likelihood: Floats, best: int) -> float:

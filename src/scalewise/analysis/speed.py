@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
 from scalewise.analysis.step_time import PARAMETERS, Floats, Place, log_step_seconds
 from scalewise.bench.throughput import Throughput
@@ -160,7 +159,7 @@ class _Usual:
     def values(self, coordinates: Floats) -> Floats:
         """Turn coordinates, of which 0 is usual and 1 is unusual, into parameters."""
         free = self.middle + self.spread * coordinates
-        overlap = 1 + (_MOST_OVERLAP - 1) * expit(free[:, -1:])
+        overlap = 1 + (_MOST_OVERLAP - 1) * (1 + np.tanh(free[:, -1:] / 2)) / 2
         return np.hstack([np.exp(free[:, :-1]), overlap])
 
 

@@ -11,8 +11,8 @@ from scalewise.bench.throughput import read_throughput
 from scalewise.errors import ConfigError
 from scalewise.plan.bench_folder import read_bench
 from scalewise.plan.candidates import Candidate, candidates, cheapest, fastest, frontier
-from scalewise.plan.chart import draw_plan, draw_scaling
 from scalewise.plan.clusters import Cluster, read_clusters
+from scalewise.plan.painter import Painter
 from scalewise.plan.recipes import Recommendation, write_recommendation
 from scalewise.plan.scaling import Scaling, scaling
 from scalewise.plan.sentences import left_out, sentences
@@ -90,6 +90,12 @@ class Plan:
         """What is recommended, and how far more workers pay, in sentences."""
         return sentences(self.choices, self.scaling, self.currency)
 
+    def drawn(self) -> tuple[Any, ...]:
+        """Return what its pictures show, as plain values."""
+        priced = [(one.hours, one.cost, one.predicted) for one in self.candidates if one.cost is not None]
+        frontier = [one.content() for one in self.frontier]
+        return priced, frontier, [curve.content() for curve in self.scaling], self.currency
+
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
         launch = {one.name: {"recipe": str(one.recipe), "command": one.command} for one in self.recommended}
@@ -112,6 +118,21 @@ class Plan:
 def plan(request: PlanRequest) -> Plan:
     """Multiply steps by seconds, choose, draw and write."""
     _check(request)
+    with Painter() as painter:
+        planned, source = _multiply(request)
+        painter.begin(*planned.drawn())
+        for name, choice in planned.choices.items():
+            if choice is not None:
+                planned.recommended.append(write_recommendation(request.out, name, choice, source))
+        content = json.dumps(planned.content()).encode()
+        for name, picture in painter.pictures().items():
+            write_result(request.out / name, picture)
+        write_result(request.out / "plan.json", content + b"\n")
+    return planned
+
+
+def _multiply(request: PlanRequest) -> tuple[Plan, StepsSource]:
+    """Find everything that there is to choose from; return also where the steps come from."""
     clusters = read_clusters(request.clusters, request.only)
     speeds = _speeds(request)
     source = _steps(request)
@@ -124,14 +145,7 @@ def plan(request: PlanRequest) -> Plan:
         raise ConfigError(left_out(missing)[0].removesuffix("."))
     curves = [scaling(cluster, known, speeds) for cluster in _largest_of_each(clusters)]
     currency = next((cluster.currency for cluster in clusters if cluster.currency), None)
-    planned = Plan(request, source.settings.get("workload"), currency, found, curves, left_out(missing))
-    for name, choice in planned.choices.items():
-        if choice is not None:
-            planned.recommended.append(write_recommendation(request.out, name, choice, source))
-    draw_plan(request.out / "plan.png", planned.candidates, planned.frontier, currency)
-    draw_scaling(request.out / "scaling.png", planned.scaling, currency)
-    write_result(request.out / "plan.json", json.dumps(planned.content()).encode() + b"\n")
-    return planned
+    return Plan(request, source.settings.get("workload"), currency, found, curves, left_out(missing)), source
 
 
 def _check(request: PlanRequest) -> None:
