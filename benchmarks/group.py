@@ -1,6 +1,6 @@
 """A group of workers that takes steps when it is told to, and sleeps in between, so that groups can be timed in turns.
 
-Run as a program it is one worker: a number on its input is how many steps to take, its answer is the seconds they took.
+Run as a program it is one worker: a number on its input is how many steps to take, its answer is the seconds per step.
 """
 
 import os
@@ -8,19 +8,24 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from itertools import islice
 from statistics import fmean
 from typing import Annotated
 
 import torch
 import typer
 
+from scalewise.bench.measure import take_rounds, warm_up
+from scalewise.bench.medians import median
 from scalewise.build import build_loop, resolved
 from scalewise.cluster.collectives import joined
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import World, wait_without_spinning
 from scalewise.config import load_config
 from scalewise.loop.step import take_step
+from scalewise.loop.train import Loop, StepResult
 from scalewise.loop.votes import Votes
 from scalewise.workloads.door import find_workload
 
@@ -28,11 +33,20 @@ _WARM_UP_STEPS = 3
 _TIMEOUT_SECONDS = 1800  # how long a group may have to wait for its turn
 
 
+class Way(StrEnum):
+    """Whose code takes the steps, and whose clock times them."""
+
+    HERE = "here"
+    TRAIN = "train"
+    BENCH = "bench"
+
+
 class Group:
     """Workers with one thread each that train by one recipe."""
 
-    def __init__(self, workload: str, settings: Sequence[str], workers: int) -> None:
-        words = [sys.executable, __file__, workload, *(word for item in settings for word in ("--set", item))]
+    def __init__(self, workload: str, settings: Sequence[str], workers: int, way: Way = Way.HERE) -> None:
+        options = [word for item in settings for word in ("--set", item)]
+        words = [sys.executable, __file__, workload, *options, "--way", way]
         port = _free_port()
         self._workers = [
             subprocess.Popen(
@@ -45,7 +59,7 @@ class Group:
     def take_steps(self, steps: int) -> float:
         """Take some steps; return the seconds per step."""
         self.begin(steps)
-        return self.end() / steps
+        return self.end()
 
     def begin(self, steps: int) -> None:
         """Tell every worker to take some steps."""
@@ -54,7 +68,7 @@ class Group:
             print(steps, file=worker.stdin, flush=True)
 
     def end(self) -> float:
-        """Wait for every worker; return the seconds of the slowest."""
+        """Wait for every worker; return the seconds per step of the slowest."""
         answers = [worker.stdout.readline() for worker in self._workers if worker.stdout is not None]
         return max(float(answer) for answer in answers)
 
@@ -71,7 +85,7 @@ def take_steps_side_by_side(groups: Sequence[Group], steps: int) -> float:
     """Let groups that share nothing take steps at the same time; return their mean seconds per step."""
     for group in groups:
         group.begin(steps)
-    return fmean(group.end() for group in groups) / steps
+    return fmean(group.end() for group in groups)
 
 
 def _free_port() -> int:
@@ -87,19 +101,49 @@ def _environment(rank: int, workers: int, port: int) -> dict[str, str]:
     return {**os.environ, **values, "MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
 
 
-def _work(workload: str, settings: Annotated[list[str], typer.Option("--set")]) -> None:
+def _work(workload: str, settings: Annotated[list[str], typer.Option("--set")], way: Way = Way.HERE) -> None:
     """Take steps as told until the input ends."""
     keep_freed_memory()
     torch.set_num_threads(1)
     world, device, found = World.from_environment(), torch.device("cpu"), find_workload(workload)
     config = resolved(load_config(workload, found.defaults, None, [*settings, "stop.target=null"]), world.workers)
     with joined(world, device, _TIMEOUT_SECONDS):
-        parts = build_loop(config, found, world, device, lambda: False).parts
+        loop = build_loop(config, found, world, device, lambda: False)
+        take_steps = {Way.HERE: _take_steps, Way.TRAIN: _train, Way.BENCH: _bench}[way](loop)
         for line in sys.stdin:
-            started = time.perf_counter()
-            for _ in range(int(line)):
-                take_step(parts, Votes)
-            print(time.perf_counter() - started, flush=True)
+            print(take_steps(int(line)), flush=True)
+
+
+def _take_steps(loop: Loop) -> Callable[[int], float]:
+    def take_steps(steps: int) -> float:
+        started = time.perf_counter()
+        for _ in range(steps):
+            take_step(loop.parts, Votes)
+        return (time.perf_counter() - started) / steps
+
+    return take_steps
+
+
+def _train(loop: Loop) -> Callable[[int], float]:
+    """Drain the loop as `scalewise train` does, with the clock that it reports."""
+    results = (result for result in loop.run() if isinstance(result, StepResult))
+
+    def take_steps(steps: int) -> float:
+        before = loop.clock.training_seconds
+        taken = sum(1 for _ in islice(results, steps))
+        return (loop.clock.training_seconds - before) / taken
+
+    return take_steps
+
+
+def _bench(loop: Loop) -> Callable[[int], float]:
+    """Take rounds as `scalewise bench` does, for as long as so many steps take; return the median that it reports."""
+    step_seconds = warm_up(loop.parts)
+
+    def take_steps(steps: int) -> float:
+        return median(take_rounds(loop.parts, steps * step_seconds, step_seconds, loop.chief)).value
+
+    return take_steps
 
 
 if __name__ == "__main__":

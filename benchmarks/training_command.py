@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,18 +39,3 @@ class TrainingCommand:
             *(word for setting in self.settings for word in ("--set", setting)),
             *(["--exact"] if self.exact else []),
         ]
-
-
-def bench_step_seconds(
-    workload: str, settings: Sequence[str], microbatch: int | None, workers: int, seconds: float
-) -> float:
-    """Run `scalewise bench` at one point and return its seconds per step."""
-    with tempfile.TemporaryDirectory() as folder:
-        words = [
-            *(sys.executable, "-m", "scalewise", "bench", workload, "--json", "--out", folder),
-            *("--scaling", "strong", "--workers", str(workers), "--microbatch", str(microbatch)),
-            *("--seconds", str(seconds)),
-            *(word for setting in settings for word in ("--set", setting)),
-        ]
-        ended = subprocess.run(words, capture_output=True, text=True, check=True)
-    return float(json.loads(ended.stdout)["points"][0]["step_seconds"])

@@ -21,7 +21,7 @@ from scalewise.loop.votes import Votes
 from scalewise.workloads import Workload
 
 _WARM_UP_STEPS = 3
-_ROUNDS = 25
+_ROUNDS = 20
 _LEAST_ROUNDS = 10
 _NARROW = 0.02
 _PHASE_SHARE = 0.25
@@ -90,27 +90,32 @@ def measure(request: BenchRequest, point: Point, workload: Workload, world: Worl
         source = parts.feed.source
         synthetic = SyntheticSource(source.examples, source.order, source.batch)
         parts = dataclasses.replace(parts, feed=dataclasses.replace(parts.feed, source=synthetic))
-    step_seconds = _warm_up(parts)
-    steps_per_round = max(1, round(request.seconds / _ROUNDS / step_seconds))
-    rounds = Rounds(request.seconds * (1 - _PHASE_SHARE), steps_per_round, world.chief)
-    ended = False
-    while not ended:
-        ended = take_step(parts, rounds.votes).votes.out_of_time
-        rounds.took_step()
+    step_seconds = warm_up(parts)
+    samples = take_rounds(parts, request.seconds * (1 - _PHASE_SHARE), step_seconds, world.chief)
     phase_steps = max(2, round(request.seconds * _PHASE_SHARE / step_seconds))
     phases = without_barrier(gather_values(seconds_by_phase(parts, phase_steps)))
     if request.trace:
         _trace(parts, request.out / f"trace-{point.workers}-{point.config.recipe.microbatch}-worker{world.rank}.json")
-    return Measured(median(rounds.samples), len(rounds.samples), phases, len(parts.total.vector))
+    return Measured(median(samples), len(samples), phases, len(parts.total.vector))
 
 
-def _warm_up(parts: Parts) -> float:
+def warm_up(parts: Parts) -> float:
     """Take the first steps, which are slow; return how long a step takes, the same on every worker."""
     for _ in range(_WARM_UP_STEPS):
         started = time.perf_counter()
         take_step(parts, Votes)
         seconds = time.perf_counter() - started
     return float(max(gather_values(seconds)))
+
+
+def take_rounds(parts: Parts, seconds: float, step_seconds: float, chief: bool) -> list[float]:
+    """Take steps until enough is known; return the seconds per step of every round."""
+    rounds = Rounds(seconds, max(1, round(seconds / _ROUNDS / step_seconds)), chief)
+    ended = False
+    while not ended:
+        ended = take_step(parts, rounds.votes).votes.out_of_time
+        rounds.took_step()
+    return rounds.samples
 
 
 def _trace(parts: Parts, file: Path) -> None:
