@@ -53,9 +53,9 @@ NORMALISED := @cifar_10/plain_cnn_bn
 
 convergence: $(VENV)/.installed-dev data  ## which recipes bring the accuracy back at eight times the batch: an hour
 	$(BIN)/scalewise compare cifar_10/plain_cnn --out runs/convergence --epochs 12 --seeds 3 \
-	  --baseline-batch 512 --global-batch 4096 --learning-rate 0.02 --set recipe.microbatch=512 \
-	  --recipes naive,naive$(NORMALISED),linear+warmup,linear+warmup$(NORMALISED),\
-	linear+warmup+clipping,lamb,lamb$(NORMALISED)
+	  --baseline-batch 512 --global-batch 4096 --learning-rate 0.02 \
+	  --set recipe.microbatch=512 --set 'recipe.warmup_length=2 epochs' \
+	  --recipes naive,naive$(NORMALISED),linear+warmup,linear+warmup$(NORMALISED),lamb,lamb$(NORMALISED)
 	$(BIN)/python docs/make_convergence.py runs/convergence
 
 STUDY := $(BIN)/scalewise study mnist/fc_128_128_128 --target 'val/classification_error<0.04' \

@@ -59,6 +59,7 @@ def read_joined(files: Sequence[str], metrics: Sequence[str] | None) -> Joined |
             new_columns=columns,
             columns=[columns.index(name) for name in wanted],
             schema_overrides=dict.fromkeys(columns, pl.Float64),
+            quote_char=None if plain else '"',  # not looking for quotes saves a tenth
             raise_if_empty=False,
         )
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
