@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from processes import ROOT, finish, group, start, wait_until
+from scalewise.advise.advise import longest_trial
+from scalewise.config.schema import Config, Stop
+from scalewise.record.folder import RunFolder
 
 SPIRALS = f"{ROOT / 'examples' / 'spirals.py'}:Spirals"
 
@@ -43,6 +46,23 @@ def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> Non
         assert chart in page
     content = json.loads((out / "advise.json").read_text())
     assert content["workload"] == SPIRALS and len(content["says"]) >= 5
+
+
+@pytest.mark.parametrize(
+    ("stopped_by", "epochs"),
+    [("target", 6 * 3), ("seconds", 20)],  # a pilot that was cut short says nothing about how long the target takes
+)
+def test_a_trial_may_take_longer_than_the_pilot(stopped_by: str, epochs: float, tmp_path: Path) -> None:
+    pilot = RunFolder(tmp_path)
+    pilot.write_config(Config(workload=SPIRALS, stop=Stop(epochs=20, seconds=1)))
+    pilot.write_metadata({"stopped_by": stopped_by, "examples": 300, "train_examples": 100})
+    assert longest_trial(pilot) == epochs
+
+
+def test_too_little_time_says_how_much_more_it_takes(tmp_path: Path) -> None:
+    ended = group(1, "advise", SPIRALS, "--out", tmp_path, "--minutes", "0.05")
+    assert ended.exit_code == 0, ended.output
+    assert "give it more --minutes: a first study takes " in " ".join(ended.output.split())
 
 
 def test_other_advice_in_the_folder(tmp_path: Path) -> None:

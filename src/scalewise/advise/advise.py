@@ -104,7 +104,8 @@ class Adviser:
                 return ended
         self._console.print(f"[bold]{len(parts) + 1} of {len(parts) + 1}[/bold]  plan and report", highlight=False)
         curve = self._curve()
-        findings = Findings(self._pilot_folder, self._speed(), curve, None if curve is None else self._plan())
+        planned = None if curve is None else self._plan()
+        findings = Findings(self._pilot_folder, self._speed(), self._study_hours(), curve, planned)
         self._write({"says": findings.sentences()})
         report([self._request.out], self._request.out)
         return findings
@@ -184,9 +185,13 @@ class Adviser:
             took = time.monotonic() - started
         return ExitCode.COMPLETE
 
+    def _study_hours(self) -> float:
+        """Return how long the first study takes at the most: as if no trial were stopped, at the slowest batch size."""
+        sizes, trials = _STUDIES[0]
+        examples = len(sizes) * trials * longest_trial(self._pilot_folder) * self._train_examples
+        return examples / self._speed().slowest() / 3600
+
     def _study_request(self, batch_sizes: Sequence[int], trials: int) -> StudyRequest:
-        pilot = self._pilot_folder.metadata()
-        epochs = pilot["examples"] / self._train_examples
         return StudyRequest(
             workload=self._request.workload,
             batch_sizes=batch_sizes,
@@ -195,7 +200,7 @@ class Adviser:
             space=None,
             target=self._request.target,
             max_steps=None,
-            max_epochs=max(_LEAST_EPOCHS, _LONGER * epochs),
+            max_epochs=longest_trial(self._pilot_folder),
             racing=True,
             seed=0,
             overrides=[],
@@ -224,3 +229,10 @@ class Adviser:
         clusters = self._request.clusters or write_sample_clusters(out / "clusters.yaml", CLUSTER, usable_cores())
         target = self._request.target
         return plan(PlanRequest(clusters, out / "plan", study=out / "study", bench=out / "bench", target=target))
+
+
+def longest_trial(pilot: RunFolder) -> float:
+    """Return the epochs a trial may take: more than the pilot, or all that its recipe has where that was cut short."""
+    ended, own = pilot.metadata(), pilot.config().stop.epochs
+    epochs = max(_LEAST_EPOCHS, _LONGER * float(ended["examples"] / ended["train_examples"]))
+    return max(epochs, own) if ended["stopped_by"] == "seconds" and own is not None else epochs

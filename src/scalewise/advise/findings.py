@@ -45,6 +45,11 @@ class Speed:
         )
         return line[0], line[-1], line[-1].examples_per_second / line[0].examples_per_second
 
+    def slowest(self) -> float:
+        """Return the fewest examples per second on the most workers."""
+        most = max(point.workers for point in self.points)
+        return min(point.examples_per_second for point in self.points if point.workers == most)
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -52,6 +57,8 @@ class Findings:
 
     pilot: RunFolder
     speed: Speed
+    study_hours: float
+    """How long the first study takes at the most."""
     curve: Curve | None
     """None where no batch size was studied to its end, or none reached the target."""
     plan: Plan | None
@@ -76,7 +83,8 @@ class Findings:
         guess = "" if noise is None or noise.value is None else f" (the noise scale alone guesses {noise.value:,.0f})"
         if self.curve is None:
             return (
-                f"Critical batch size: unknown, no study of a batch size was finished{guess}; give it more --minutes."
+                f"Critical batch size: unknown, no batch size was studied until it reached the target{guess}; "
+                f"give it more --minutes: a first study takes {duration(self.study_hours)} at the most."
             )
         fit = self.curve.fit
         if fit.value is None or fit.low is None or fit.high is None:
