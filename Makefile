@@ -51,7 +51,7 @@ bench-targets: $(VENV)/.installed-dev data  ## every built-in workload by its de
 
 NORMALISED := @cifar_10/plain_cnn_bn
 
-convergence: $(VENV)/.installed-dev data  ## which recipes bring the accuracy back at eight times the batch: an hour
+convergence: $(VENV)/.installed-dev data  ## which recipes bring the accuracy back at eight times the batch: half an hour
 	$(BIN)/scalewise compare cifar_10/plain_cnn --out runs/convergence --epochs 12 --seeds 3 \
 	  --baseline-batch 512 --global-batch 4096 --learning-rate 0.02 \
 	  --set recipe.microbatch=512 --set 'recipe.warmup_length=2 epochs' \
