@@ -37,7 +37,7 @@ def main(
     studies: Annotated[int, typer.Option(min=1)] = 454,
     trials: Annotated[int, typer.Option(min=1)] = 220,
     rows: Annotated[int, typer.Option(min=2)] = 700,
-    rounds: Annotated[int, typer.Option(min=1, help="how often reading is compared")] = 7,
+    rounds: Annotated[int, typer.Option(min=1, help="how often reading is compared")] = 15,
 ) -> None:
     """Make, analyse, compare, and write the result file and the table."""
     shutil.rmtree(out, ignore_errors=True)
