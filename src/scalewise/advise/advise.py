@@ -186,7 +186,7 @@ class Adviser:
         return ExitCode.COMPLETE
 
     def _study_hours(self) -> float:
-        """Return how long the first study takes at the most: as if no trial were stopped, at the slowest batch size."""
+        """Return how long the first study takes if racing saves nothing, at the speed of the smallest microbatch."""
         sizes, trials = _STUDIES[0]
         examples = len(sizes) * trials * longest_trial(self._pilot_folder) * self._train_examples
         return examples / self._speed().slowest() / 3600

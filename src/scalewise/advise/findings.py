@@ -58,7 +58,7 @@ class Findings:
     pilot: RunFolder
     speed: Speed
     study_hours: float
-    """How long the first study takes at the most."""
+    """How long the first study takes, if racing saves nothing."""
     curve: Curve | None
     """None where no batch size was studied to its end, or none reached the target."""
     plan: Plan | None
@@ -84,7 +84,7 @@ class Findings:
         if self.curve is None:
             return (
                 f"Critical batch size: unknown, no batch size was studied until it reached the target{guess}; "
-                f"give it more --minutes: a first study takes {duration(self.study_hours)} at the most."
+                f"give it more --minutes: a first study takes up to about {duration(self.study_hours)}."
             )
         fit = self.curve.fit
         if fit.value is None or fit.low is None or fit.high is None:
