@@ -1,6 +1,7 @@
 """What advice says, in a few plain sentences."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from scalewise.loop.noise import NoiseScale
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.plan import Plan
 from scalewise.plan.sentences import duration
+from scalewise.plan.statistics import Statistic
 from scalewise.record.folder import RunFolder
 
 _WORTH_IT = 1.1
@@ -25,16 +27,19 @@ class Speed:
     """What the bench found."""
 
     points: list[Throughput]
-    verdict: str
-    """Where the time goes on the most workers."""
+    verdicts: dict[tuple[int, int], str]
+    """Where the time goes, by the number of workers and the global batch."""
 
     @classmethod
     def read(cls, folder: Path) -> "Speed":
         """Read it back from its folder."""
         try:
             content = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
-            return cls(read_throughput(folder / "throughput.csv"), str(content["breakdown"][-1]["verdict"]))
-        except (OSError, ValueError, KeyError, IndexError):
+            verdicts = {(row["workers"], row["global_batch"]): str(row["verdict"]) for row in content["breakdown"]}
+            if not verdicts:
+                raise ValueError("nothing was measured")
+            return cls(read_throughput(folder / "throughput.csv"), verdicts)
+        except (OSError, ValueError, KeyError, TypeError):
             raise DataError(f"{folder} is damaged: remove it, and the same command measures again") from None
 
     def speedup(self) -> tuple[Throughput, Throughput, float]:
@@ -44,6 +49,18 @@ class Speed:
             (point for point in self.points if point.examples_per_worker == largest), key=lambda point: point.workers
         )
         return line[0], line[-1], line[-1].examples_per_second / line[0].examples_per_second
+
+    def where_time_goes(self, global_batch: int | None) -> str:
+        """Say it for the most workers, at what was measured nearest to a batch, or at the largest of all.
+
+        >>> Speed([], {(1, 64): "good", (2, 128): "bad", (2, 1024): "better"}).where_time_goes(100)
+        'Where the time goes: with 2 workers and batch 128 training is bad.'
+        """
+        most = max(workers for workers, _ in self.verdicts)
+        batches = [batch for workers, batch in self.verdicts if workers == most]
+        nearest = min(batches, key=lambda batch: abs(math.log(batch / (global_batch or max(batches)))))
+        place = f"{most} worker{'s' * (most > 1)} and batch {nearest:,}"
+        return f"Where the time goes: with {place} training is {self.verdicts[most, nearest]}."
 
     def slowest(self) -> float:
         """Return the fewest examples per second on the most workers."""
@@ -65,7 +82,9 @@ class Findings:
 
     def sentences(self) -> list[str]:
         """Say what to do: batch and rate, workers, where the time goes, clusters."""
-        said = [self._critical(), *self._recipe(), *self._workers(), f"Where the time goes: {self.speed.verdict}."]
+        best = self._best()
+        said = [self._critical(), *self._recipe(best), *self._workers()]
+        said.append(self.speed.where_time_goes(None if best is None else best.global_batch))
         if self.plan is not None:
             said += [sentence for sentence in self.plan.says if sentence.startswith("The ")]
         return said
@@ -94,12 +113,14 @@ class Findings:
             f"takes half the steps; beyond it steps hardly fall{guess}."
         )
 
-    def _recipe(self) -> list[str]:
-        """Say which batch and rate are the fastest on this machine."""
+    def _best(self) -> Statistic | None:
+        """Return the batch and the rate that are the fastest on this machine, of those that were tried."""
         here = [one for one in self._here() if not one.statistic.predicted]
-        if not here:
+        return min(here, key=lambda one: one.hours).statistic if here else None
+
+    def _recipe(self, best: Statistic | None) -> list[str]:
+        if best is None:
             return []
-        best = min(here, key=lambda one: one.hours).statistic
         rate = "" if best.learning_rate is None else f" and a learning rate of {best.learning_rate:.3g}"
         return [f"Use a batch of {best.global_batch:,}{rate}: {best.steps:,.0f} steps to the target."]
 
