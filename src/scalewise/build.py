@@ -19,7 +19,7 @@ from scalewise.loop.evaluate import Evaluator
 from scalewise.loop.feed import Feed
 from scalewise.loop.noise import NoiseMeter
 from scalewise.loop.overlap import OverlappedTotal
-from scalewise.loop.probe import probe
+from scalewise.loop.probe import a_few, probe
 from scalewise.loop.source import ReadAhead, Source
 from scalewise.loop.state import TrainingState
 from scalewise.loop.step import Parts
@@ -30,13 +30,14 @@ from scalewise.loop.tree import TreeTotal
 from scalewise.models.compiled import compiled
 from scalewise.recipe.averaging import Average
 from scalewise.recipe.batch import Batch, batch_of
-from scalewise.recipe.batch_norm import Moments, take_over_batch_norm
+from scalewise.recipe.batch_norm import Moments
 from scalewise.recipe.flat import FlatWeights, Layout, flatten, layout_with
 from scalewise.recipe.gradients import Gradients
 from scalewise.recipe.optimizers import make_optimizer
 from scalewise.recipe.precision import DTYPES, make_loss_scale
 from scalewise.recipe.residual import zero_residual_branches
 from scalewise.recipe.schedules import check_schedule, make_schedule
+from scalewise.recipe.takeover import take_over_batch_norm
 from scalewise.seeds import Purpose, derive
 from scalewise.workloads import Workload
 
@@ -82,7 +83,7 @@ def build_loop(
     schedule = make_schedule(recipe, len(train), rule.last_step)
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
-    model, moments = take_over_batch_norm(workload.model().to(device), recipe.ghost_batch)
+    model, moments = take_over_batch_norm(workload.model().to(device), a_few(train).inputs, recipe.ghost_batch)
     if recipe.zero_init_residual:
         zero_residual_branches(model)
     weights = flatten(model, config.performance.memory_format != "contiguous")

@@ -22,7 +22,7 @@ def probe(
     image_sizes: Iterable[int],
 ) -> list[str]:
     """Check losses, metrics, buffers and image sizes; return the names of the metrics."""
-    few = examples.part(0, min(_EXAMPLES, microbatch, len(examples)))
+    few = a_few(examples, microbatch)
     _check_buffers(model, few)
     for size in image_sizes:
         _check_size(model, few, size)
@@ -37,6 +37,11 @@ def probe(
     for name, values in measured.items():
         _check_per_example(f"metric {name!r}", values, len(few))
     return list(measured)
+
+
+def a_few(examples: Examples, at_most: int = _EXAMPLES) -> Split:
+    """Return the first examples."""
+    return examples.part(0, min(_EXAMPLES, at_most, len(examples)))
 
 
 def _check_size(model: nn.Module, examples: Split, size: int) -> None:

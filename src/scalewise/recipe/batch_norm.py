@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from scalewise.errors import ConfigError, WorkloadError
+from scalewise.errors import ConfigError
 
 
 class MicrobatchNorm(nn.Module):
@@ -21,9 +21,9 @@ class MicrobatchNorm(nn.Module):
     running_var: Tensor
     num_batches_tracked: Tensor
 
-    def __init__(self, original: _BatchNorm, ghost_batch: int | None) -> None:
+    def __init__(self, original: _BatchNorm) -> None:
         super().__init__()
-        self.ghost_batch = ghost_batch
+        self.ghost_batch: int | None = None
         self.weight, self.bias = original.weight, original.bias
         self.channels, self.eps = original.num_features, original.eps
         for name, buffer in original.named_buffers():
@@ -110,29 +110,3 @@ class Moments:
         self._mean.add_(step * shift)
         for layer in self._layers:
             layer.num_batches_tracked += 1
-
-
-def take_over_batch_norm(model: nn.Module, ghost_batch: int | None = None) -> tuple[nn.Module, Moments | None]:
-    """Put a `MicrobatchNorm` in the place of every batch normalisation that tracks running statistics."""
-    taken_over: dict[_BatchNorm, MicrobatchNorm] = {}
-    momenta: list[Tensor] = []
-
-    def replaced(module: nn.Module) -> nn.Module:
-        if not isinstance(module, _BatchNorm):
-            for name, child in module._modules.items():  # named_children() tells of a shared layer only once
-                if child is not None:
-                    setattr(module, name, replaced(child))
-            return module
-        if module.running_mean is None or module.running_var is None:
-            return module
-        if module in taken_over:
-            return taken_over[module]
-        if module.momentum is None:
-            raise WorkloadError("batch normalisation with momentum=None is not supported: give it a number, e.g. 0.1")
-        momenta.append(torch.full_like(module.running_mean, module.momentum))
-        return taken_over.setdefault(module, MicrobatchNorm(module, ghost_batch))
-
-    model = replaced(model)
-    if ghost_batch is not None and not taken_over:
-        raise ConfigError(f"recipe.ghost_batch={ghost_batch}: the network has no batch normalisation to cut up")
-    return model, Moments(list(taken_over.values()), torch.cat(momenta)) if taken_over else None
