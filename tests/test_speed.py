@@ -118,6 +118,16 @@ def test_predictions_need_no_measured_ones_to_compare_with(tmp_path: Path) -> No
     assert "mean_error" not in content
 
 
+def test_without_a_number_of_workers_the_fit_is_shown_and_what_to_ask_for() -> None:
+    shown = analyze("--throughput", P100)
+    assert shown.exit_code == 0, shown.output
+    assert "seconds per example" in shown.output and "--predict 64,128" in shown.output
+    content = json.loads(analyze("--throughput", P100, "--json").output)
+    assert content["predictions"] == [] and len(content["fits"]) == 3
+    ended = analyze("runs", "--throughput", P100)
+    assert ended.exit_code == 2 and "--throughput is about seconds" in ended.output
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -213,6 +213,8 @@ def analyze(
 ) -> None:
     """Find steps to target against batch size, and the critical batch size; or what more workers would do."""
     if throughput is not None:
+        if any(given is not None for given in (folder, steps, target, step_budget, epoch_budget, out)):
+            raise UserError("--throughput is about seconds: it goes with --predict, --up-to and --json only")
         _analyze_throughput(throughput, predict, up_to, as_json)
         return
     from scalewise.analysis.analyze import AnalyzeRequest, Budgets
@@ -242,14 +244,14 @@ def analyze(
 
 def _analyze_throughput(file: Path, predict: str | None, up_to: int | None, as_json: bool) -> None:
     from scalewise.analysis.speed_report import report_speed
-    from scalewise.analysis.table import speed_table
+    from scalewise.analysis.table import fit_table, speed_table
     from scalewise.bench.points import whole_numbers
 
     report = report_speed(file, whole_numbers("--predict", predict) if predict else [], up_to)
     if as_json:
         print(json.dumps(report.content(), indent=2))
         return
-    _print(speed_table(report))
+    _print(speed_table(report) if report.predictions else fit_table(report))
     for sentence in report.sentences():
         print(sentence)
 

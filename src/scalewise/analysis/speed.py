@@ -71,6 +71,8 @@ class SpeedModel:
 
     def predict(self, places: Sequence[Place]) -> list[Prediction]:
         """Predict the time of a step at each place: the median of what the points allow, and the middle 90 %."""
+        if not places:
+            return []
         shared = _alike(self.measured, places, shared_only=True)
         alike = np.asarray(np.linalg.solve(_alike(self.measured, self.measured), shared), np.float64)
         steps = log_step_seconds(self.values, places) - _product(alike.T, self.residuals)

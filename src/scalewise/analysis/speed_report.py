@@ -57,7 +57,13 @@ class SpeedReport:
         return ours, fmean(one.error(one.same_speed) or 0.0 for one in known)
 
     def sentences(self) -> list[str]:
-        """Say which series bend, and how good predictions were where that can be told."""
+        """Say which series bend, and how good predictions were where that can be told; or what there is to ask for."""
+        if not self.predictions:
+            most = max(place.workers for model in self.models.values() for place in model.measured)
+            return [
+                f"ask for other numbers of workers with --predict, e.g. --predict {2 * most},{4 * most}, "
+                "or see how well the fit predicts with --up-to, which keeps larger numbers of workers from it"
+            ]
         last = {one.series.name: one for one in self.predictions}
         said = [_bend(one) for one in last.values()]
         refused = dict.fromkeys(one.prediction.refused for one in self.predictions if one.prediction.refused)

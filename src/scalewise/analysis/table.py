@@ -39,6 +39,17 @@ def _cells(row: StepsToTarget) -> list[str]:
     ]
 
 
+def fit_table(report: SpeedReport) -> Table:
+    """Return what the fit of each cluster found."""
+    table = Table("cluster", "part of a step", title="the fit", title_justify="left")
+    for name in ("value", "90 % interval"):
+        table.add_column(name, justify="right")
+    for cluster, model in report.models.items():
+        for name, (value, low, high) in model.parameters().items():
+            table.add_row(cluster, name.replace("_", " "), f"{value:.3g}", f"{low:.3g} to {high:.3g}")
+    return table
+
+
 def speed_table(report: SpeedReport) -> Table:
     """Return the predicted times, beside the measured ones where some were kept from the fit."""
     table = Table(title="predicted seconds per step", title_justify="left")
