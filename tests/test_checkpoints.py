@@ -39,8 +39,9 @@ def test_the_last_three_are_kept_with_a_manifest(stopped: Run) -> None:
     for step in stopped.checkpoints:
         folder = stopped.path / "checkpoints" / str(step)
         manifest = json.loads((folder / "manifest.json").read_text())
-        assert manifest.keys() | {"manifest.json"} == {file.name for file in folder.iterdir()}
-        for name, digest in manifest.items():
+        assert manifest["step"] == step
+        assert manifest["files"].keys() | {"manifest.json"} == {file.name for file in folder.iterdir()}
+        for name, digest in manifest["files"].items():
             assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
 
 
@@ -91,20 +92,60 @@ def test_a_checkpoint_of_another_workload_is_refused(stopped: Run, tmp_path: Pat
 
 def test_a_checkpoint_of_another_network_is_refused(stopped: Run, tmp_path: Path) -> None:
     """The same name, but the user has changed the file."""
-    for step in stopped.checkpoints:
-        folder = stopped.path / "checkpoints" / str(step)
-        numbers = json.loads((folder / "numbers.json").read_text())
-        content = json.dumps({**numbers, "workload": "digits/fc_64"}).encode()
-        (folder / "numbers.json").write_bytes(content)
-        manifest = json.loads((folder / "manifest.json").read_text())
-        manifest["numbers.json"] = hashlib.sha256(content).hexdigest()
-        (folder / "manifest.json").write_text(json.dumps(manifest))
+    file = tmp_path / "changed.py"
+    asked = ("train", f"{file}:Mischief", "--out", tmp_path / "changed", *EVERY_5)
+    plan = {"do": "SIGTERM", "rank": 0, "count": 110, "during": "loss", "once": str(tmp_path / "once again")}
+    file.write_text(NETS.read_text())
+    assert group(1, *asked, env={"SCALEWISE_TEST_MISCHIEF": json.dumps(plan)}).exit_code == 4
+    file.write_text(
+        NETS.read_text() + "\n\nMischief.model = lambda self: nn.Sequential(nn.Flatten(), nn.Linear(64, 10))\n"
+    )
+    ended = group(1, *asked)
+    assert ended.exit_code == 2, ended.output
+    assert "its tensors have other names or shapes" in ended.output
+
+
+def test_a_checkpoint_of_another_seed_is_reported_and_the_one_before_it_used(
+    stopped: Run, reference: Run, tmp_path: Path
+) -> None:
+    """It has the same names and shapes, so that nothing but the recipe tells it from our own."""
+    other = train(1, MISCHIEF, tmp_path / "other", *EVERY_5, "--set", "recipe.seed=1", "--set", "checkpoint.keep=99")
+    shutil.copytree(other.path / "checkpoints" / "25", stopped.path / "checkpoints" / "25")
+    run = train(1, MISCHIEF, stopped.path, *EVERY_5)
+    assert "the checkpoint at step 25 belongs to a run of another recipe" in run.output
+    assert "continues from the checkpoint at step 22" in run.output
+    assert run.bits == reference.bits
+
+
+def test_a_run_with_nothing_but_foreign_checkpoints_is_refused(stopped: Run, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     shutil.copytree(stopped.path / "checkpoints", other / "checkpoints")
-    ended = group(1, "train", "digits/fc_64", "--out", other)
+    ended = group(1, "train", MISCHIEF, "--out", other, *EVERY_5, "--set", "recipe.seed=1")
     assert ended.exit_code == 2
-    assert "its tensors have other names or shapes" in ended.output
+    assert "belongs to a run of another recipe" in ended.output
+    assert Run(other).checkpoints == stopped.checkpoints
+
+
+def test_a_renamed_checkpoint_is_reported_and_the_one_before_it_used(stopped: Run, reference: Run) -> None:
+    (stopped.path / "checkpoints" / "22").rename(stopped.path / "checkpoints" / "23")
+    run = train(1, MISCHIEF, stopped.path, *EVERY_5)
+    assert "the checkpoint at step 23 is damaged (it was written at step 22)" in run.output
+    assert "continues from the checkpoint at step 20" in run.output
+    assert run.bits == reference.bits
+
+
+def test_checkpoints_of_version_0_1_0_are_still_read(stopped: Run, reference: Run) -> None:
+    for step in stopped.checkpoints:
+        folder = stopped.path / "checkpoints" / str(step)
+        content = json.dumps({"step": step, **json.loads((folder / "numbers.json").read_text())}).encode()
+        (folder / "numbers.json").write_bytes(content)
+        digests = json.loads((folder / "manifest.json").read_text())["files"]
+        digests["numbers.json"] = hashlib.sha256(content).hexdigest()
+        (folder / "manifest.json").write_text(json.dumps(digests))
+    run = train(1, MISCHIEF, stopped.path, *EVERY_5)
+    assert "continues from the checkpoint at step 22" in run.output
+    assert run.bits == reference.bits
 
 
 def test_a_full_disk_does_not_end_the_training(tmp_path: Path) -> None:
@@ -156,10 +197,10 @@ def test_the_time_of_checkpoints_is_counted_apart(reference: Run) -> None:
 
 def test_a_failed_checkpoint_leaves_the_older_ones(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path)
-    checkpoints.save(1, {"weight": torch.ones(2)}, {}, keep=1)
+    checkpoints.save(1, "recipe", {"weight": torch.ones(2)}, {}, keep=1)
     (tmp_path / ".2.partial").write_text("a file where the folder should be made")
     with pytest.raises(OSError, match="exists"):
-        checkpoints.save(2, {"weight": torch.ones(2)}, {}, keep=1)
+        checkpoints.save(2, "recipe", {"weight": torch.ones(2)}, {}, keep=1)
     assert checkpoints.steps() == [1]
 
 

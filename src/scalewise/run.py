@@ -2,8 +2,6 @@
 
 import contextlib
 import dataclasses
-import hashlib
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ from scalewise.cluster.collectives import (
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.signals import StopRequest
 from scalewise.cluster.world import World
-from scalewise.config import Config, model_decisions
+from scalewise.config import Config, fingerprint
 from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode, FolderError, UserError
 from scalewise.loop.clock import Clock
@@ -45,10 +43,9 @@ T = TypeVar("T")
 
 def default_folder(config: Config) -> Path:
     """Name a folder after everything that decides the model, so that the same command continues the same run."""
-    decisions = json.dumps(model_decisions(config), sort_keys=True)
     parts = re.split(r"[/:]", config.workload.replace(".py:", ":"))
     name = Path(*(part for part in parts if part not in ("", ".", "..")))
-    return "runs" / name / hashlib.sha256(decisions.encode()).hexdigest()[:10]
+    return "runs" / name / fingerprint(config)[:10]
 
 
 def run(
@@ -144,17 +141,12 @@ def _open(
     if finished := folder.finished():
         return Start(finished=Status(finished))
     folder.write_config(config)
-    saved = folder.latest_checkpoint(say)
+    saved = folder.latest_checkpoint(config, say)
     step = saved.step if saved is not None else 0
     row = folder.keep_measurements_until(step)
     last = EvalResult(*row) if row is not None else None
     if saved is None:
         return Start(last=last)
-    if saved.numbers["workload"] != config.workload:
-        raise FolderError(
-            f"the checkpoint in {folder.path} belongs to the workload {saved.numbers['workload']!r}, "
-            f"not {config.workload!r}"
-        )
     state.load(saved.tensors)
     say(f"continues from the checkpoint at step {step}")
     return Start(step, Clock(**saved.numbers["clock"]), last, saved.numbers.get("noise"))
@@ -238,6 +230,7 @@ def _recorder(
     }
     recorder = Recorder(
         folder=folder,
+        recipe=fingerprint(config),
         state=state,
         clock=loop.clock,
         facts=facts,

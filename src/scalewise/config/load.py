@@ -1,6 +1,8 @@
 """Builds a configuration from layers: the workload's defaults, presets or a YAML file, `--set` overrides."""
 
 import functools
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -109,6 +111,11 @@ def model_decisions(config: Config) -> dict[str, Any]:
     """Return every key that decides the model or where it is measured, by dotted path: what sittings must share."""
     content = config.model_dump(include={"workload", "recipe", "stop", "evaluate"})
     return dict(_flatten(content))
+
+
+def fingerprint(config: Config) -> str:
+    """Return a hash of everything that decides the model or where it is measured."""
+    return hashlib.sha256(json.dumps(model_decisions(config), sort_keys=True).encode()).hexdigest()
 
 
 def differences(there: Layer, now: Layer) -> list[str]:

@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from scalewise.errors import FolderError
 from scalewise.record.atomic import sync_folder, write_durably
 
 _TENSORS, _NUMBERS, _MANIFEST = "tensors.safetensors", "numbers.json", "manifest.json"
@@ -28,7 +29,11 @@ class SavedState:
 
 
 class DamagedError(Exception):
-    """A checkpoint whose content is not what was written."""
+    """A checkpoint whose content is not what was written, or that is not where it was written."""
+
+
+class ForeignError(Exception):
+    """A checkpoint of another recipe."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,9 @@ class Checkpoints:
 
     folder: Path
 
-    def save(self, step: int, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int) -> None:
+    def save(
+        self, step: int, recipe: str, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int
+    ) -> None:
         """Write a checkpoint, then drop the oldest beyond those to keep; a failure leaves all older ones."""
         final = self.folder / str(step)
         if final.exists():  # a sitting that ended where it began: the state of a step never changes
@@ -46,7 +53,7 @@ class Checkpoints:
         try:
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir(parents=True)
-            _write(partial, {_TENSORS: pack(tensors), _NUMBERS: json.dumps({"step": step, **numbers}).encode()})
+            _write(partial, step, recipe, {_TENSORS: pack(tensors), _NUMBERS: json.dumps(numbers).encode()})
             partial.rename(final)
             sync_folder(self.folder)
         except OSError:
@@ -61,16 +68,30 @@ class Checkpoints:
             return []
         return sorted(int(entry.name) for entry in self.folder.iterdir() if entry.name.isdigit())
 
-    def latest(self, say: Callable[[str], None]) -> SavedState | None:
-        """Read the newest undamaged checkpoint; set damaged ones aside and say so."""
+    def latest(self, workload: str, recipe: str, say: Callable[[str], None]) -> SavedState | None:
+        """Read the newest undamaged checkpoint of a recipe; set others aside and say so.
+
+        Where all that is left belongs to other recipes, somebody has mixed up folders, and nothing is touched.
+        """
+        aside: dict[int, str] = {}
+        foreign: ForeignError | None = None
+        found = None
         for step in reversed(self.steps()):
             try:
-                return _read(self.folder / str(step), step)
+                found = _read(self.folder / str(step), step, workload, recipe)
+                break
             except DamagedError as error:
                 say(f"the checkpoint at step {step} is damaged ({error}): the one before it is used")
-                with contextlib.suppress(OSError):
-                    (self.folder / str(step)).rename(self.folder / f"{step}.damaged")
-        return None
+                aside[step] = "damaged"
+            except ForeignError as error:
+                say(f"the checkpoint at step {step} {error}: the one before it is used")
+                aside[step], foreign = "foreign", error
+        if found is None and foreign is not None:
+            raise FolderError(f"the checkpoint in {self.folder.parent} {foreign}; use another --out")
+        for step, why in aside.items():
+            with contextlib.suppress(OSError):
+                (self.folder / str(step)).rename(self.folder / f"{step}.{why}")
+        return found
 
 
 def pack(tensors: Mapping[str, Tensor]) -> bytes:
@@ -78,20 +99,30 @@ def pack(tensors: Mapping[str, Tensor]) -> bytes:
     return save({name: tensors[name].detach().cpu().clone().contiguous() for name in sorted(tensors)})
 
 
-def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
-    manifest = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+def _write(folder: Path, step: int, recipe: str, contents: Mapping[str, bytes]) -> None:
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    manifest = {"step": step, "recipe": recipe, "files": digests}
     for name, content in (*contents.items(), (_MANIFEST, json.dumps(manifest).encode())):
         write_durably(folder / name, content)
     sync_folder(folder)
 
 
-def _read(folder: Path, step: int) -> SavedState:
+def _read(folder: Path, step: int, workload: str, recipe: str) -> SavedState:
     try:
         manifest = json.loads((folder / _MANIFEST).read_bytes())
+        digests = manifest.get("files", manifest)  # version 0.1.0 had nothing else there
         contents = {name: (folder / name).read_bytes() for name in (_TENSORS, _NUMBERS)}
         for name, content in contents.items():
-            if hashlib.sha256(content).hexdigest() != manifest[name]:
+            if hashlib.sha256(content).hexdigest() != digests[name]:
                 raise DamagedError(f"the sha256 of {name} differs")
-        return SavedState(step, load(contents[_TENSORS]), json.loads(contents[_NUMBERS]))
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        numbers = json.loads(contents[_NUMBERS])
+        written = manifest.get("step", numbers.get("step"))
+        if written != step:
+            raise DamagedError(f"it was written at step {written}")
+        if numbers["workload"] != workload:
+            raise ForeignError(f"belongs to the workload {numbers['workload']!r}, not {workload!r}")
+        if manifest.get("recipe", recipe) != recipe:
+            raise ForeignError("belongs to a run of another recipe")
+        return SavedState(step, load(contents[_TENSORS]), numbers)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise DamagedError(f"{type(error).__name__}: {error}") from None

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from scalewise.config import Config, differences, model_decisions, read_config, to_yaml
+from scalewise.config import Config, differences, fingerprint, model_decisions, read_config, to_yaml
 from scalewise.errors import FolderError
 from scalewise.record.atomic import told, write_atomically
 from scalewise.record.checkpoints import Checkpoints, SavedState, pack
@@ -110,14 +110,16 @@ class RunFolder:
         """Read all evaluations: the step of each and its metrics."""
         return self._measurements.rows()
 
-    def save_checkpoint(self, step: int, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int) -> None:
-        """Write a checkpoint; keep so many."""
+    def save_checkpoint(
+        self, step: int, recipe: str, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int
+    ) -> None:
+        """Write a checkpoint of a recipe, told by its hash; keep so many."""
         with told(self.path):
-            self._checkpoints.save(step, tensors, numbers, keep)
+            self._checkpoints.save(step, recipe, tensors, numbers, keep)
 
-    def latest_checkpoint(self, say: Callable[[str], None]) -> SavedState | None:
-        """Read the newest undamaged checkpoint, if there is one."""
-        return self._checkpoints.latest(say)
+    def latest_checkpoint(self, config: Config, say: Callable[[str], None]) -> SavedState | None:
+        """Read the newest checkpoint of this recipe that is undamaged, if there is one."""
+        return self._checkpoints.latest(config.workload, fingerprint(config), say)
 
     def keep_measurements_until(self, step: int) -> tuple[int, dict[str, float]] | None:
         """Forget evaluations after a step; return the last one that is left."""

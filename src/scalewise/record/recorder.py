@@ -75,6 +75,8 @@ class Recorder:
     """Records one sitting of a run; only the chief has one."""
 
     folder: RunFolder
+    recipe: str
+    """The hash of what decides the model."""
     state: TrainingState
     clock: Clock
     facts: Mapping[str, Any]
@@ -176,7 +178,7 @@ class Recorder:
         numbers = {"workload": self.facts["workload"], "clock": asdict(self.clock), "noise": noise}
         started = time.perf_counter()
         try:
-            self.folder.save_checkpoint(self.state.step, self.state.tensors(), numbers, self.settings.keep)
+            self.folder.save_checkpoint(self.state.step, self.recipe, self.state.tensors(), numbers, self.settings.keep)
         finally:
             seconds = time.perf_counter() - started
             self.clock.checkpoint_seconds += seconds
