@@ -22,7 +22,7 @@ from scalewise.bench.medians import median
 from scalewise.build import build_loop, resolved
 from scalewise.cluster.collectives import joined
 from scalewise.cluster.memory import keep_freed_memory
-from scalewise.cluster.world import World, wait_without_spinning
+from scalewise.cluster.world import World
 from scalewise.config import load_config
 from scalewise.loop.step import take_step
 from scalewise.loop.train import Loop, StepResult
@@ -147,5 +147,4 @@ def _bench(loop: Loop) -> Callable[[int], float]:
 
 
 if __name__ == "__main__":
-    wait_without_spinning()
     typer.run(_work)

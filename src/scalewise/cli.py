@@ -1,5 +1,6 @@
 """The command line: a command parses, calls one function and prints. Heavy imports wait until a command needs them."""
 
+import contextlib
 import json
 import os
 import signal
@@ -37,14 +38,11 @@ def train(
     quiet: Annotated[bool, typer.Option("--quiet", help="print nothing at the end")] = False,
 ) -> None:
     """Train a workload by a recipe on any number of workers: the same model every time."""
-    from scalewise.cluster.world import World, wait_without_spinning
-
-    if World.from_environment().launched:
-        wait_without_spinning()
+    overrides = [*(set_ or []), *(["recipe.exact=true"] if exact else [])]
+    _choose_how_to_wait(workload, recipe, overrides)
     from scalewise.train import TrainRequest
     from scalewise.train import train as train_as_asked
 
-    overrides = [*(set_ or []), *(["recipe.exact=true"] if exact else [])]
     request = TrainRequest(workload, recipe, overrides, workers, out, fresh, as_json, quiet)
     ended = train_as_asked(request)
     if ended.folder is not None and not quiet:
@@ -108,10 +106,8 @@ def bench(
     group_result: Annotated[Path | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Measure seconds per step against workers and batch, and where the time goes."""
-    from scalewise.cluster.world import World, wait_without_spinning
-
-    if World.from_environment().launched:
-        wait_without_spinning()
+    if workload is not None:
+        _choose_how_to_wait(workload, None, set_ or [])
     from scalewise.bench.bench import bench as bench_as_asked
     from scalewise.bench.bench import bench_from
     from scalewise.bench.points import BenchRequest, microbatches, whole_numbers
@@ -377,6 +373,18 @@ def data(
     from scalewise.data.fetch import fetch_named, overview
 
     print(overview() if name is None else f"{name} is in {fetch_named(name, route)}")
+
+
+def _choose_how_to_wait(workload: str, recipe: str | None, overrides: list[str]) -> None:
+    """Decide how a worker's threads wait, which torch reads once, when it is imported."""
+    from scalewise.cluster.world import World, wait_without_spinning
+    from scalewise.config import load_config
+
+    world = World.from_environment()
+    if world.launched:
+        with contextlib.suppress(UserError):  # which is reported when the whole configuration is loaded
+            config = load_config(workload, {}, recipe, overrides)
+            wait_without_spinning(world, config.cluster, config.recipe.exact)
 
 
 def _summary(metadata: dict[str, Any], folder: Path) -> str:

@@ -3,10 +3,10 @@
 import contextlib
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import torch
 from rich.console import Console
@@ -77,7 +77,7 @@ def run(
         loop = _together(world, lambda: builder.build(choice))
         messages: list[str] = []
         start = _together(world, lambda: _open(folder, config, loop.parts.state, stack, messages.append))
-        start = broadcast_from_chief(start)
+        start = Start.of(broadcast_from_chief(start.content()))
         if start.finished is not None:
             return start.finished.exit_code
         if earlier is None and start.step == 0:
@@ -122,6 +122,22 @@ class Start:
     """What was known of the noise scale since the last evaluation."""
     finished: Status | None = None
     """What became of the run, when an earlier sitting has ended it."""
+
+    def content(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Self:
+        """Make it from plain values again."""
+        last, finished = content["last"], content["finished"]
+        return cls(
+            content["step"],
+            Clock(**content["clock"]),
+            None if last is None else EvalResult(**last),
+            content["noise"],
+            None if finished is None else Status(finished),
+        )
 
 
 def _open(

@@ -93,7 +93,8 @@ def measure(request: BenchRequest, point: Point, workload: Workload, world: Worl
     step_seconds = warm_up(parts)
     samples = take_rounds(parts, request.seconds * (1 - _PHASE_SHARE), step_seconds, world.chief)
     phase_steps = max(2, round(request.seconds * _PHASE_SHARE / step_seconds))
-    phases = without_barrier(gather_values(seconds_by_phase(parts, phase_steps)))
+    of_workers = gather_values(seconds_by_phase(parts, phase_steps))
+    phases = without_barrier([{Phase(name): each for name, each in worker.items()} for worker in of_workers])
     if request.trace:
         _trace(parts, request.out / f"trace-{point.workers}-{point.config.recipe.microbatch}-worker{world.rank}.json")
     return Measured(median(samples), len(samples), phases, len(parts.total.vector))

@@ -2,7 +2,9 @@
 
 import datetime
 import functools
+import json
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -43,20 +45,28 @@ def make_deterministic(device: torch.device) -> None:
 def joined(world: World, device: torch.device, timeout_seconds: float) -> Iterator[None]:
     """Join the group of workers for the length of a `with` block."""
     if world.launched:
-        end_with_parent()
+        end_with_parent(world.launcher or os.getppid())
     if world.workers == 1:
         yield
         return
-    backend = "nccl" if device.type == "cuda" else "gloo"
-    _told(dist.init_process_group)(backend, timeout=datetime.timedelta(seconds=timeout_seconds))
+    if world.on_one_machine:  # what the workers say to each other stays inside
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
+    _told(_join)(world, "nccl" if device.type == "cuda" else "gloo", datetime.timedelta(seconds=timeout_seconds))
     yield
     # Only after a good end. A worker that fails must say why before the others notice that it is gone.
     dist.destroy_process_group()
 
 
-def end_with_parent(poll_seconds: float = 0.2) -> None:
+def _join(world: World, backend: str, timeout: datetime.timedelta) -> None:
+    if world.meeting is None:
+        dist.init_process_group(backend, timeout=timeout)
+    else:
+        store = dist.FileStore(str(world.meeting), world.workers)  # type: ignore[attr-defined]
+        dist.init_process_group(backend, timeout=timeout, store=store, rank=world.rank, world_size=world.workers)
+
+
+def end_with_parent(launcher: int, poll_seconds: float = 0.2) -> None:
     """End this process soon after its launcher is gone, however the launcher died."""
-    launcher = os.getppid()
 
     def watch() -> None:
         while os.getppid() == launcher:
@@ -131,22 +141,40 @@ def broadcast(tensor: Tensor) -> None:
 
 @_told
 def broadcast_from_chief(value: T) -> T:
-    """Return the chief's value."""
+    """Return the chief's value, which must be a plain one: what JSON can say."""
     if not dist.is_initialized():
         return value
-    box = [value]
-    dist.broadcast_object_list(box, src=0)
-    return box[0]
+    own = _encoded(value)
+    length = own.new_tensor([len(own)], dtype=torch.int64)
+    dist.broadcast(length, src=0)
+    message = own if dist.get_rank() == 0 else own.new_empty(int(length))
+    dist.broadcast(message, src=0)
+    decoded: T = _decoded(message)
+    return decoded
 
 
 @_told
 def gather_values(value: Any) -> list[Any]:
-    """Return the values of all workers, in the order of workers."""
+    """Return the plain values of all workers, in the order of workers."""
     if not dist.is_initialized():
         return [value]
-    values: list[Any] = [None] * dist.get_world_size()
-    dist.all_gather_object(values, value)
-    return values
+    own = _encoded(value)
+    lengths = [own.new_zeros(1, dtype=torch.int64) for _ in range(dist.get_world_size())]
+    dist.all_gather(lengths, own.new_tensor([len(own)], dtype=torch.int64))
+    longest = max(map(int, lengths))
+    messages = [own.new_empty(longest) for _ in lengths]
+    dist.all_gather(messages, torch.nn.functional.pad(own, (0, longest - len(own))))
+    return [_decoded(message[: int(length)]) for message, length in zip(messages, lengths, strict=True)]
+
+
+def _encoded(value: Any) -> Tensor:
+    """Turn a plain value into bytes; never by pickle, which would run whatever somebody else sends to the socket."""
+    device = torch.device("cuda" if dist.get_backend() == "nccl" else "cpu")
+    return torch.frombuffer(bytearray(json.dumps(value).encode()), dtype=torch.uint8).to(device)
+
+
+def _decoded(message: Tensor) -> Any:
+    return json.loads(bytes(message.tolist()))
 
 
 @_told

@@ -1,32 +1,37 @@
-"""Starts the workers of this machine through torch's elastic agent and starts them again when one is lost."""
+"""Starts the workers of this machine, ends them together, and starts them again when one is lost.
 
-import logging
+Workers find each other through a file in a folder that only their user can enter: nothing of it listens on a network.
+"""
+
 import os
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
 
-from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
-from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
-from torch.distributed.launcher.api import LaunchConfig, elastic_launch
-
-from scalewise.cluster.signals import STOP_SIGNALS
+from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
+from scalewise.cluster.world import environment_of_local_worker
 from scalewise.config import Config
 from scalewise.errors import ExitCode
 
-# How long workers may take to save a checkpoint after a stop signal before they are killed.
-_SHUTDOWN_SECONDS = 600
+_POLL_SECONDS = 0.05
+_SHUTDOWN_SECONDS = 600.0
+"""How long workers may take to save a checkpoint after a stop signal before they are killed."""
+_FOLLOW_SECONDS = 3.0
+"""How long workers have to notice by themselves that another one has failed, and to say what they have to say."""
+_END_SECONDS = 30.0
+"""How long workers that were told to end, because another one has failed, may take."""
 
 
 def launch_local(arguments: Sequence[str], config: Config, say: Callable[[str], None]) -> ExitCode | None:
     """Run `scalewise ARGUMENTS` in every local worker; return how it ended, or None after a stop signal.
 
-    The agent itself restarts on any failure. Here only a lost worker is worth another try: a user's mistake, a
-    diverged run and a bug would end the same way again. So the agent runs once per attempt.
+    Only a lost worker is worth another try: a user's mistake, a diverged run and a bug would end the same way again.
     """
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")  # traffic stays inside
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # workers choose for themselves; unset, the agent warns
-    logging.getLogger("torch.distributed").setLevel(logging.CRITICAL)  # workers speak for themselves
     for attempt in range(config.cluster.max_restarts + 1):
         exit_code = _run_once(arguments, config.cluster.workers)
         if exit_code != ExitCode.PEER_LOST:
@@ -38,35 +43,80 @@ def launch_local(arguments: Sequence[str], config: Config, say: Callable[[str], 
 
 
 def _run_once(arguments: Sequence[str], workers: int) -> ExitCode | None:
-    with tempfile.TemporaryDirectory(prefix="scalewise-agent-") as log_folder:
-        launch = LaunchConfig(
-            min_nodes=1,
-            max_nodes=1,
-            nproc_per_node=workers,
-            run_id="scalewise",
-            rdzv_backend="c10d",
-            rdzv_endpoint="localhost:0",
-            local_addr="127.0.0.1",
-            max_restarts=0,
-            logs_specs=DefaultLogsSpecs(log_dir=log_folder),
-            signals_to_handle=",".join(number.name for number in STOP_SIGNALS),
-            shutdown_timeout=_SHUTDOWN_SECONDS,
-        )
-        try:
-            elastic_launch(launch, sys.executable)("-m", "scalewise", *arguments)
-        except ChildFailedError as error:
-            return _how_it_ended([failure.exitcode for failure in error.failures.values()])
-        except SignalException:
-            return None
-    return ExitCode.COMPLETE
+    with tempfile.TemporaryDirectory(prefix="scalewise-") as folder, handlers_kept():
+        group = LocalGroup()
+        for number in STOP_SIGNALS:
+            signal.signal(number, group.note_signal)
+        group.start(["-m", "scalewise", *arguments], workers, Path(folder) / "meeting")
+        exit_codes = group.wait()
+    if group.asked_to_stop:
+        return None
+    return _how_it_ended(exit_codes)
+
+
+class LocalGroup:
+    """Workers that were started together and end together."""
+
+    def __init__(self) -> None:
+        self._workers: list[subprocess.Popen[bytes]] = []
+        self._signals: list[int] = []
+
+    @property
+    def asked_to_stop(self) -> bool:
+        """Whether a signal asked the group to stop."""
+        return bool(self._signals)
+
+    def note_signal(self, number: int, frame: FrameType | None) -> None:
+        """Remember a signal; `wait` passes it on, because workers may just be starting."""
+        self._signals.append(number)
+
+    def start(self, arguments: Sequence[str], workers: int, meeting: Path) -> None:
+        """Start the workers, each in a session of its own: Ctrl-C reaches them through us, and once."""
+        for rank in range(workers):
+            environment = {**os.environ, **environment_of_local_worker(rank, workers, meeting)}
+            self._workers.append(
+                subprocess.Popen([sys.executable, *arguments], env=environment, start_new_session=True)
+            )
+
+    def wait(self) -> list[int]:
+        """Wait until all workers have ended; return their exit codes.
+
+        After a stop signal they have time to save a checkpoint, unless Ctrl-C comes a second time. After a failure
+        they have a moment to notice it by themselves.
+        """
+        told, deadline = False, float("inf")
+        while running := [worker for worker in self._workers if worker.poll() is None]:
+            failed = any(worker.returncode not in (None, 0) for worker in self._workers)
+            now = time.monotonic()
+            if not told and self._signals:
+                told, deadline = True, now + _SHUTDOWN_SECONDS
+                _send(running, signal.SIGTERM)
+            elif not told and failed and deadline == float("inf"):
+                deadline = now + _FOLLOW_SECONDS
+            elif not told and now > deadline:
+                told, deadline = True, now + _END_SECONDS
+                _send(running, signal.SIGTERM)
+            elif told and (now > deadline or self._signals.count(signal.SIGINT) > 1):
+                _send(running, signal.SIGKILL)
+            time.sleep(_POLL_SECONDS)
+        return [worker.returncode for worker in self._workers]
+
+
+def _send(workers: Sequence[subprocess.Popen[bytes]], number: signal.Signals) -> None:
+    for worker in workers:
+        worker.send_signal(number)
 
 
 def _how_it_ended(exit_codes: Sequence[int]) -> ExitCode:
-    """Find the one reason among workers that failed together.
+    """Find the one reason among workers that ended together.
 
-    >>> _how_it_ended([-9, 75]), _how_it_ended([75, 1]), _how_it_ended([3, -15])
-    (<ExitCode.PEER_LOST: 75>, <ExitCode.BUG: 1>, <ExitCode.DIVERGED: 3>)
+    >>> _how_it_ended([0, 0]), _how_it_ended([-9, 75])
+    (<ExitCode.COMPLETE: 0>, <ExitCode.PEER_LOST: 75>)
+    >>> _how_it_ended([75, 1]), _how_it_ended([3, -15])
+    (<ExitCode.BUG: 1>, <ExitCode.DIVERGED: 3>)
     """
+    if not any(exit_codes):
+        return ExitCode.COMPLETE
     own_reasons = [code for code in exit_codes if code > 0 and code != ExitCode.PEER_LOST]
     if not own_reasons:
         return ExitCode.PEER_LOST

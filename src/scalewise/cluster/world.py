@@ -3,10 +3,21 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 from scalewise.config import AUTO, Cluster
 from scalewise.errors import ConfigError
+
+_MEETING, _LAUNCHER = "SCALEWISE_MEETING", "SCALEWISE_LAUNCHER"
+
+
+def environment_of_local_worker(rank: int, workers: int, meeting: Path) -> dict[str, str]:
+    """Return what our own launcher sets for a worker, which `World.from_environment` reads there."""
+    place = {"RANK": rank, "WORLD_SIZE": workers, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": workers}
+    own = {_MEETING: meeting, _LAUNCHER: os.getpid()}
+    threads = {"OMP_NUM_THREADS": "1"}  # until the worker has chosen for itself
+    return {name: str(value) for name, value in {**place, **own, **threads}.items()}
 
 
 @dataclass(frozen=True)
@@ -21,6 +32,10 @@ class World:
     """Whether a launcher started this process, so that it must not outlive it."""
     restarts: int = 0
     """How often the launcher has started this group again."""
+    meeting: Path | None = None
+    """The file through which the workers of our own launcher find each other; others have an address."""
+    launcher: int | None = None
+    """The process that our own launcher is."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
@@ -32,11 +47,18 @@ class World:
             local_rank = int(environment.get("LOCAL_RANK", 0))
             local_workers = int(environment.get("LOCAL_WORLD_SIZE", 1))
             restarts = int(environment.get("TORCHELASTIC_RESTART_COUNT", 0))
+            launcher = int(environment[_LAUNCHER]) if _LAUNCHER in environment else None
         except ValueError as error:
             raise ConfigError(f"the launcher's RANK and WORLD_SIZE are not numbers: {error}") from None
         if not 0 <= rank < workers:
             raise ConfigError(f"the launcher's RANK={rank} is not below WORLD_SIZE={workers}")
-        return cls(rank, workers, local_rank, local_workers, launched=True, restarts=restarts)
+        meeting = Path(environment[_MEETING]) if _MEETING in environment else None
+        return cls(rank, workers, local_rank, local_workers, True, restarts, meeting, launcher)
+
+    @property
+    def on_one_machine(self) -> bool:
+        """Whether all workers are on this machine."""
+        return self.local_workers == self.workers
 
     @property
     def chief(self) -> bool:
@@ -61,10 +83,15 @@ def readers_per_worker(cluster: Cluster, local_workers: int) -> int:
     return max(1, usable_cores() // local_workers) if cluster.readers == AUTO else cluster.readers
 
 
-def wait_without_spinning() -> None:
-    """Let idle threads sleep, so that workers on the same cores do not hold each other up; before torch is imported."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("GOMP_SPINCOUNT", "0")
+def wait_without_spinning(world: World, cluster: Cluster, exact: bool) -> None:
+    """Let idle threads sleep where workers have more threads than cores; must come before torch is imported.
+
+    Threads that spin while they wait hold up others that need their core. With a core for each, spinning is right: a
+    small step is several times slower with threads that have to be woken up for every kernel.
+    """
+    if world.local_workers * threads_per_worker(cluster, exact, world.local_workers) > usable_cores():
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        os.environ.setdefault("GOMP_SPINCOUNT", "0")
 
 
 def usable_cores() -> int:

@@ -81,4 +81,5 @@ class TrainingState:
         for tensor in [self.weights.vector, *self.optimizer.slots.values(), *buffers, *frozen, *averages]:
             broadcast(tensor)
         if self.loss_scale is not None:
-            self.loss_scale.state.copy_(broadcast_from_chief(self.loss_scale.state))
+            state = self.loss_scale.state
+            state.copy_(state.new_tensor(broadcast_from_chief(state.tolist())))

@@ -1,6 +1,7 @@
 """The study from its plan to its last trial: starts the jobs, and shows how far they have got."""
 
 import multiprocessing
+import os
 import signal
 import sys
 import time
@@ -103,5 +104,5 @@ def _exit_code(jobs: Sequence[BaseProcess], stopped: bool) -> ExitCode:
 
 def _work(plans: Sequence[BatchPlan]) -> None:
     """Be a job."""
-    end_with_parent()
+    end_with_parent(os.getppid())
     raise SystemExit(int(Job(plans).work()))
