@@ -11,7 +11,7 @@ from group import Group, Way, take_steps_side_by_side
 from results import write_results
 from rounds import Figures, quiet_half, ratios, spread, take_turns
 from scalewise.cluster.world import usable_cores
-from tables import agreement_table, checkpoints_table, exact_table, render_readme, workers_table
+from tables import agreement_table, checkpoints_table, exact_table, launched_table, render_readme, workers_table
 from training_command import TrainingCommand
 
 _CNN = "fashion_mnist/simple_cnn_base"
@@ -35,17 +35,19 @@ class Case:
         """Return the batch as settings."""
         return (f"recipe.global_batch={self.global_batch}", f"recipe.microbatch={self.microbatch or 'auto'}")
 
-    def command(self, workers: int, exact: bool, quick: bool) -> TrainingCommand:
+    def command(
+        self, workers: int, exact: bool, quick: bool, threads: int = _THREADS_PER_WORKER, torchrun: bool = False
+    ) -> TrainingCommand:
         settings = (
             *self.settings(),
-            f"cluster.threads_per_worker={_THREADS_PER_WORKER}",
+            f"cluster.threads_per_worker={threads}",
             "stop.target=null",
             "stop.epochs=null",
             f"stop.steps={max(2, self.steps // 10) if quick else self.steps}",
             f"evaluate.every_steps={2 * self.steps}",  # so there is one before the first step and one after the last
             "evaluate.train_examples=1",
         )
-        return TrainingCommand(self.workload, settings, workers, exact)
+        return TrainingCommand(self.workload, settings, workers, exact, torchrun)
 
 
 _WORKERS_CASES = (
@@ -57,7 +59,10 @@ _EXACT_CASES = (
     Case("fashion_mnist/fc_128_128_128", global_batch=256, steps=1000),
     Case(_CNN, global_batch=256, steps=20),
 )
-
+_LAUNCHED_CASES = (
+    Case("digits/fc_64_64", global_batch=64, steps=10_000),
+    Case("fashion_mnist/fc_128_128_128", global_batch=256, steps=3_000),
+)
 _AGREEMENT_CASES = (
     Case("digits/fc_64_64", global_batch=64, steps=1500, microbatch=32),
     Case("fashion_mnist/fc_128_128_128", global_batch=256, steps=500, microbatch=128),
@@ -69,7 +74,7 @@ def main(
     rounds: Annotated[
         int | None, typer.Option(min=1, help="how often everything is measured, if not as often as each part needs")
     ] = None,
-    only: Annotated[str | None, typer.Option(help="workers, exact, checkpoints or agreement alone")] = None,
+    only: Annotated[str | None, typer.Option(help="workers, exact, checkpoints, launched or agreement alone")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="few steps: prints its tables, leaves the results alone")
     ] = False,
@@ -146,6 +151,26 @@ def _exact_row(case: Case, workers: int, seconds: Figures) -> dict[str, Any]:
     }
 
 
+def _launched(rounds: int, quick: bool) -> list[dict[str, Any]]:
+    """Let torchrun start the only worker, with a thread for every core, beside the same command by itself."""
+    return [_launched_row(case, rounds, quick) for case in _LAUNCHED_CASES]
+
+
+def _launched_row(case: Case, rounds: int, quick: bool) -> dict[str, Any]:
+    threads = usable_cores()
+    alone, launched = (case.command(1, False, quick, threads, torchrun) for torchrun in (False, True))
+    seconds = take_turns({"alone": alone.step_seconds, "launched": launched.step_seconds}, rounds)
+    speeds = ratios(seconds["alone"], seconds["launched"])
+    return {
+        "workload": case.workload,
+        "global_batch": case.global_batch,
+        "threads": threads,
+        "step_seconds": _medians(seconds),
+        "launched_speed": round(median(speeds), 3),
+        "launched_speed_range": [round(end, 3) for end in spread(speeds)],
+    }
+
+
 def _agreement(rounds: int, quick: bool) -> list[dict[str, Any]]:
     """Take the same steps as `scalewise bench` does and as `scalewise train` does, each by its own clock."""
     return [_agreement_row(case, workers, rounds, quick) for case in _AGREEMENT_CASES for workers in (1, 2)]
@@ -190,6 +215,7 @@ _PARTS = {
     "workers": (_workers, workers_table, 61),
     "exact": (_exact, exact_table, 7),
     "checkpoints": (_checkpoints, checkpoints_table, 1),
+    "launched": (_launched, launched_table, 15),
     "agreement": (_agreement, agreement_table, 41),
 }
 """How each part is measured and shown, and how many rounds it needs."""

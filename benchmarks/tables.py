@@ -26,6 +26,7 @@ def render_readme() -> None:
         "workers": workers_table,
         "exact": exact_table,
         "checkpoints": checkpoints_table,
+        "launched": launched_table,
         "agreement": agreement_table,
         "archive": archive_table,
         "racing": racing_table,
@@ -102,6 +103,24 @@ def _exact_cells(row: Row) -> list[str]:
     seconds = [_seconds(row["step_seconds"][kind]) for kind in ("fast", "exact")]
     price = _ratio(row["exact_to_fast"], row["exact_to_fast_range"])
     return [row["workload"], str(row["global_batch"]), str(row["workers"]), *seconds, price]
+
+
+def launched_table(rows: Iterable[Row]) -> str:
+    header = [
+        "workload",
+        "global batch",
+        "threads",
+        "alone, s/step",
+        "by torchrun, s/step",
+        "speed by torchrun / alone",
+    ]
+    return _table(header, [_launched_cells(row) for row in rows])
+
+
+def _launched_cells(row: Row) -> list[str]:
+    seconds = [_seconds(row["step_seconds"][way]) for way in ("alone", "launched")]
+    ratio = _ratio(row["launched_speed"], row["launched_speed_range"])
+    return [row["workload"], str(row["global_batch"]), str(row["threads"]), *seconds, ratio]
 
 
 def agreement_table(rows: Iterable[Row]) -> str:

@@ -17,6 +17,8 @@ class TrainingCommand:
     settings: tuple[str, ...]
     workers: int = 1
     exact: bool = False
+    torchrun: bool = False
+    """Whether torchrun starts it, as its only worker."""
 
     def metadata(self) -> dict[str, Any]:
         """Run it and return the run's metadata."""
@@ -33,8 +35,18 @@ class TrainingCommand:
         return float(metadata["training_seconds"] / metadata["steps"])
 
     def _words(self, folder: Path) -> list[str]:
+        launcher = ["-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", "--nproc-per-node=1"]
         return [
-            *(sys.executable, "-m", "scalewise", "train", self.workload, "--json", "--fresh"),
+            *(
+                sys.executable,
+                *(launcher if self.torchrun else []),
+                "-m",
+                "scalewise",
+                "train",
+                self.workload,
+                "--json",
+                "--fresh",
+            ),
             *("--out", str(folder / "run"), "--workers", str(self.workers)),
             *(word for setting in self.settings for word in ("--set", setting)),
             *(["--exact"] if self.exact else []),
