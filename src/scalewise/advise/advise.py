@@ -22,12 +22,15 @@ from scalewise.cluster.world import usable_cores
 from scalewise.config import differences
 from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, DataError, ExitCode, FolderError
+from scalewise.plan.candidates import cheapest, fastest
 from scalewise.plan.clusters import read_clusters
-from scalewise.plan.plan import Plan, PlanRequest, plan
+from scalewise.plan.plan import Plan, PlanRequest, multiply, plan
+from scalewise.plan.source import NothingHeld, Unstable
 from scalewise.record.atomic import write_result
 from scalewise.record.folder import RunFolder
 from scalewise.report.report import report
-from scalewise.study.plan import StudyRequest
+from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
+from scalewise.study.plan import StudyRequest, plan_study
 from scalewise.study.study import study
 from scalewise.train import TrainRequest, train
 from scalewise.workloads.door import find_workload
@@ -45,6 +48,8 @@ _LONGER = 6.0
 _LEAST_EPOCHS = 2.0
 _PILOT_SHARE, _BENCH_SHARE = 0.2, 0.015
 """Of the time: for the pilot at most, and for each point of the bench."""
+_CONFIRM_SHARE = 0.2
+"""Of the time: kept for training what would be recommended again with fresh seeds."""
 _LAST_SECONDS = 10.0
 """What comes after the study takes about so long, whatever was found."""
 
@@ -95,6 +100,7 @@ class Adviser:
             ("a pilot run by the workload's own recipe", self._pilot),
             ("speed: seconds per step", self._bench),
             ("statistics: steps to target against batch size", self._study),
+            ("confirmation: what would be recommended, with fresh seeds", self._confirm),
         ]
         for number, (name, work) in enumerate(parts, start=1):
             self._console.print(f"[bold]{number} of {len(parts) + 1}[/bold]  {name}", highlight=False)
@@ -104,8 +110,8 @@ class Adviser:
                 return ended
         self._console.print(f"[bold]{len(parts) + 1} of {len(parts) + 1}[/bold]  plan and report", highlight=False)
         curve = self._curve()
-        planned = None if curve is None else self._plan()
-        findings = Findings(self._pilot_folder, self._speed(), self._study_hours(), curve, planned)
+        planned, unstable = (None, []) if curve is None else self._plan()
+        findings = Findings(self._pilot_folder, self._speed(), self._study_hours(), curve, planned, unstable)
         self._write({"says": findings.sentences()})
         report([self._request.out], self._request.out)
         return findings
@@ -126,8 +132,8 @@ class Adviser:
     def _write(self, content: dict[str, Any]) -> None:
         write_result(self._file, json.dumps({**self._request.content(), **content}, indent=2).encode() + b"\n")
 
-    def _left(self) -> float:
-        return self._deadline - time.monotonic() - _LAST_SECONDS
+    def _left(self, reserved_seconds: float = 0.0) -> float:
+        return self._deadline - time.monotonic() - _LAST_SECONDS - reserved_seconds
 
     @property
     def _pilot_folder(self) -> RunFolder:
@@ -170,20 +176,50 @@ class Adviser:
 
     def _study(self) -> ExitCode:
         """Try a few settings at every batch size, then twice as many, as long as there is time."""
-        took = 0.0
+        took, reserved = 0.0, _CONFIRM_SHARE * self._seconds
         for sizes, trials in _STUDIES:
             fitting = [size for size in sizes if size <= self._train_examples]
-            if not fitting or self._left() < took:
+            if not fitting or self._left(reserved) < took:
                 continue
             started = time.monotonic()
             self._console.print(f"        {trials} trials at batch {', '.join(map(str, fitting))}", highlight=False)
-            ended = study(self._study_request(fitting, trials), widen=False, deadline=time.monotonic() + self._left())
-            if ended is ExitCode.STOPPED and self._left() > 0:
+            deadline = time.monotonic() + self._left(reserved)
+            ended = study(self._study_request(fitting, trials), widen=False, deadline=deadline)
+            if ended is ExitCode.STOPPED and self._left(reserved) > 0:
                 return ended  # by a signal, and not by the time
             if ended not in (ExitCode.COMPLETE, ExitCode.STOPPED):
                 return ended
             took = time.monotonic() - started
         return ExitCode.COMPLETE
+
+    def _confirm(self) -> ExitCode:
+        """Train again whatever looks best, until what looks best has held, or the time is up."""
+        while self._left() > 0 and (unsure := self._unconfirmed()):
+            names = ", ".join(f"{setting.plan.batch_size:,} (trial {setting.trial_id})" for setting in unsure)
+            self._console.print(f"        {FRESH_RUNS} fresh seeds at batch {names}", highlight=False)
+            ended = confirm(unsure, usable_cores(), time.monotonic() + self._left())
+            if ended is not ExitCode.COMPLETE:
+                out_of_time = ended is ExitCode.STOPPED and self._left() <= 0
+                return ExitCode.COMPLETE if out_of_time else ended
+        return ExitCode.COMPLETE
+
+    def _unconfirmed(self) -> list[Setting]:
+        """Return what would be recommended, of that what only won the study so far."""
+        if self._curve() is None:
+            return []
+        try:
+            planned = multiply(self._plan_request())
+        except NothingHeld:
+            return []
+        tried = [one for one in planned.candidates if not one.statistic.predicted]
+        here = [one for one in tried if one.cluster.speed == one.cluster.name and one.cluster.link is None]
+        best = [choice.statistic for choice in (fastest(tried), cheapest(tried), fastest(here)) if choice is not None]
+        lucky = sorted({one.global_batch for one in best if one.best_of is not None})
+        if not lucky:
+            return []
+        plans = plan_study(self._study_request(lucky, trials=1))
+        settings = [Setting(plan, int(planned.source.trials[plan.batch_size]["seed"])) for plan in plans]
+        return [setting for setting in settings if not setting.confirmed()]
 
     def _study_hours(self) -> float:
         """Return how long the first study takes if racing saves nothing, at the speed of the smallest microbatch."""
@@ -224,11 +260,19 @@ class Adviser:
         curve = found.workloads[0].curve
         return curve if any(row.steps is not None for row in curve.rows) else None
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> tuple[Plan | None, Sequence[Unstable]]:
+        """Plan, and return also what fresh seeds spoke against; no plan where they spoke against everything."""
+        try:
+            planned = plan(self._plan_request())
+        except NothingHeld as nothing:
+            return None, nothing.unstable
+        return planned, planned.source.unstable
+
+    def _plan_request(self) -> PlanRequest:
         out = self._request.out
         clusters = self._request.clusters or write_sample_clusters(out / "clusters.yaml", CLUSTER, usable_cores())
         target = self._request.target
-        return plan(PlanRequest(clusters, out / "plan", study=out / "study", bench=out / "bench", target=target))
+        return PlanRequest(clusters, out / "plan", study=out / "study", bench=out / "bench", target=target)
 
 
 def longest_trial(pilot: RunFolder) -> float:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from scalewise.errors import DataError
 from scalewise.loop.noise import NoiseScale
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.plan import Plan
-from scalewise.plan.sentences import duration
+from scalewise.plan.sentences import duration, unstable_sentence
+from scalewise.plan.source import Unstable
 from scalewise.plan.statistics import Statistic
 from scalewise.record.folder import RunFolder
 
@@ -79,15 +80,16 @@ class Findings:
     curve: Curve | None
     """None where no batch size was studied to its end, or none reached the target."""
     plan: Plan | None
+    unstable: Sequence[Unstable] = ()
+    """Settings that looked best, and mostly failed with fresh seeds."""
 
     def sentences(self) -> list[str]:
         """Say what to do: batch and rate, workers, where the time goes, clusters."""
         best = self._best()
         said = [self._critical(), *self._recipe(best), *self._workers()]
         said.append(self.speed.where_time_goes(None if best is None else best.global_batch))
-        if self.plan is not None:
-            said += [sentence for sentence in self.plan.says if sentence.startswith("The ")]
-        return said
+        said += [unstable_sentence(one) for one in self.unstable]
+        return said if self.plan is None else [*said, *self.plan.says_of_choices]
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -119,10 +121,13 @@ class Findings:
         return min(here, key=lambda one: one.hours).statistic if here else None
 
     def _recipe(self, best: Statistic | None) -> list[str]:
-        if best is None:
-            return []
-        rate = "" if best.learning_rate is None else f" and a learning rate of {best.learning_rate:.3g}"
-        return [f"Use a batch of {best.global_batch:,}{rate}: {best.steps:,.0f} steps to the target."]
+        if best is None or self.plan is None:
+            held = "Use: nothing yet, no setting reached the target again with fresh seeds; give it more --minutes."
+            return [held] if self.unstable else []
+        settings = self.plan.source.trials.get(best.global_batch, {})
+        words = [f"a {name.replace('_', ' ')} of {value:.3g}" for name, value in settings.items() if name != "seed"]
+        recipe = _listed([f"a batch of {best.global_batch:,}", *words])
+        return [f"Use {recipe}: about {best.steps:,.0f} steps to the target; {_confirmed(best)}."]
 
     def _workers(self) -> list[str]:
         """Say how many workers of this machine are worth it, for the best batch of each number of them."""
@@ -138,9 +143,30 @@ class Findings:
         return [f"Workers: {most} are not worth it on this machine: {times}."]
 
     def _here(self) -> list[Candidate]:
-        """Return what is known of this machine itself."""
-        known = [] if self.plan is None else self.plan.candidates
+        """Return what may be recommended for this machine itself."""
+        known = [] if self.plan is None else self.plan.recommendable
         return [one for one in known if one.cluster.link is None and one.cluster.speed == one.cluster.name]
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Join words as a sentence does.
+
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _confirmed(best: Statistic) -> str:
+    """Say what the number of steps rests on."""
+    if best.best_of is not None or best.reliability is None:
+        return (
+            f"that is the luckiest of {best.best_of} trials, and there was no time to train it again with fresh seeds: "
+            "it may take longer or fail"
+        )
+    reached = round(best.reliability * best.runs)
+    steps = f"{best.fewest:,.0f} to {best.most:,.0f}" if best.fewest != best.most else f"{best.most:,.0f}"
+    return f"{reached} of {best.runs} fresh seeds reached it, after {steps} steps"
 
 
 def pilot_sentence(metadata: Mapping[str, Any], noise: NoiseScale | None) -> str:

@@ -50,6 +50,8 @@ class StepsToTarget:
     """How far the longest trial went."""
     parameters: Mapping[str, Any]
     """Those of the best trial."""
+    arrived: Sequence[Outcome] = ()
+    """The trials that reached the target, the best first."""
 
     @property
     def point(self) -> CurvePoint:
@@ -66,8 +68,9 @@ def steps_to_target(batch_size: int, outcomes: Sequence[Outcome], infeasible: in
     >>> found.steps, found.trial_id, found.low, found.high
     (400, 2, 400, None)
     """
-    reached = sorted((outcome.steps, outcome.trial_id) for outcome in outcomes if outcome.steps is not None)
-    best = next((outcome for outcome in outcomes if reached and outcome.trial_id == reached[0][1]), None)
+    arrived = [outcome for outcome in outcomes if outcome.steps is not None]
+    arrived.sort(key=lambda outcome: (outcome.steps, outcome.trial_id))
+    reached = [(outcome.steps, outcome.trial_id) for outcome in arrived]
     deciding = min(DECIDING_TRIALS, len(outcomes))
     return StepsToTarget(
         batch_size,
@@ -79,7 +82,8 @@ def steps_to_target(batch_size: int, outcomes: Sequence[Outcome], infeasible: in
         reached=len(reached),
         infeasible=infeasible,
         tried_steps=max((outcome.last_step for outcome in outcomes), default=0),
-        parameters=best.parameters if best is not None else {},
+        parameters=arrived[0].parameters if arrived else {},
+        arrived=arrived,
     )
 
 

@@ -25,6 +25,8 @@ class StepsRow:
     learning_rate: float | None = None
     accuracy: float | None = None
     cluster: str | None = None
+    ended: bool = False
+    """Whether it is known that it would not have reached the target later: it diverged, or came to its end."""
 
 
 def read_steps(file: Path) -> list[StepsRow]:

@@ -57,6 +57,7 @@ class Candidate:
             "cost": self.cost,
             "reliability": self.statistic.reliability,
             "runs": self.statistic.runs,
+            **({} if self.statistic.best_of is None else {"best_of": self.statistic.best_of}),
             "predicted": self.predicted,
             **accuracy,
         }

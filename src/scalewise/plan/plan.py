@@ -15,7 +15,7 @@ from scalewise.plan.clusters import Cluster, read_clusters
 from scalewise.plan.painter import Painter
 from scalewise.plan.recipes import Recommendation, write_recommendation
 from scalewise.plan.scaling import Scaling, scaling
-from scalewise.plan.sentences import left_out, sentences
+from scalewise.plan.sentences import choice_sentences, left_out, scaling_sentences, unstable_sentence
 from scalewise.plan.source import StepsSource, steps_from_file, steps_from_study
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
@@ -62,8 +62,7 @@ class Plan:
     """What was found."""
 
     request: PlanRequest
-    workload: str | None
-    """None where only steps are known."""
+    source: StepsSource
     currency: str | None
     candidates: list[Candidate]
     scaling: list[Scaling]
@@ -78,17 +77,34 @@ class Plan:
     @cached_property
     def choices(self) -> dict[str, Candidate | None]:
         """What is recommended, by what for; None where nothing is within what was asked."""
-        choices = {"fastest": fastest(self.candidates), "cheapest": cheapest(self.candidates)}
+        offered = self.recommendable
+        choices = {"fastest": fastest(offered), "cheapest": cheapest(offered)}
         if self.request.budget is not None:
-            choices["fastest_within_budget"] = fastest(self.candidates, self.request.budget)
+            choices["fastest_within_budget"] = fastest(offered, self.request.budget)
         if self.request.deadline_hours is not None:
-            choices["cheapest_within_deadline"] = cheapest(self.candidates, self.request.deadline_hours)
+            choices["cheapest_within_deadline"] = cheapest(offered, self.request.deadline_hours)
         return choices
 
     @cached_property
+    def recommendable(self) -> list[Candidate]:
+        """What may be recommended: the luckiest trial of a study only where nothing is known of typical runs."""
+        typical = [one for one in self.candidates if one.statistic.best_of is None]
+        return typical or self.candidates
+
+    @cached_property
     def says(self) -> list[str]:
-        """What is recommended, and how far more workers pay, in sentences."""
-        return sentences(self.choices, self.scaling, self.currency)
+        """What is recommended, what is not although it looked good, and how far more workers pay, in sentences."""
+        return [*self.says_of_choices, *self.says_of_unstable, *scaling_sentences(self.scaling)]
+
+    @property
+    def says_of_choices(self) -> list[str]:
+        """What is recommended, in sentences."""
+        return choice_sentences(self.choices, self.currency)
+
+    @property
+    def says_of_unstable(self) -> list[str]:
+        """What fresh seeds spoke against, in sentences."""
+        return [unstable_sentence(one) for one in self.source.unstable]
 
     def drawn(self) -> tuple[Any, ...]:
         """Return what its pictures show, as plain values."""
@@ -99,12 +115,13 @@ class Plan:
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
         launch = {one.name: {"recipe": str(one.recipe), "command": one.command} for one in self.recommended}
+        workload = self.source.settings.get("workload")
         choices = {
             name: None if choice is None else {**choice.content(), **launch.get(name, {})}
             for name, choice in self.choices.items()
         }
         return {
-            "asked": {**({"workload": self.workload} if self.workload else {}), **self.request.content()},
+            "asked": {**({"workload": workload} if workload else {}), **self.request.content()},
             "currency": self.currency,
             **choices,
             "frontier": [one.content() for one in self.frontier],
@@ -119,11 +136,11 @@ def plan(request: PlanRequest) -> Plan:
     """Multiply steps by seconds, choose, draw and write."""
     _check(request)
     with Painter() as painter:
-        planned, source = _multiply(request)
+        planned = multiply(request)
         painter.begin(*planned.drawn())
         for name, choice in planned.choices.items():
             if choice is not None:
-                planned.recommended.append(write_recommendation(request.out, name, choice, source))
+                planned.recommended.append(write_recommendation(request.out, name, choice, planned.source))
         content = json.dumps(planned.content()).encode()
         for name, picture in painter.pictures().items():
             write_result(request.out / name, picture)
@@ -131,21 +148,28 @@ def plan(request: PlanRequest) -> Plan:
     return planned
 
 
-def _multiply(request: PlanRequest) -> tuple[Plan, StepsSource]:
-    """Find everything that there is to choose from; return also where the steps come from."""
+def multiply(request: PlanRequest) -> Plan:
+    """Find everything that there is to choose from, and write nothing."""
     clusters = read_clusters(request.clusters, request.only)
     speeds = _speeds(request)
     source = _steps(request)
-    known = [one for one in _known(source, speeds) if one.reliability >= request.reliability]
+    known = [one for one in _known(source, speeds) if _reliable(one, request.reliability)]
     if not known:
-        raise ConfigError(f"no batch size reached the target in {request.reliability:.0%} of its runs")
+        raise ConfigError(
+            f"no setting is known to reach the target in {request.reliability:.0%} of its runs; "
+            "one that ran once does not tell"
+        )
     missing: dict[Cluster, str] = {}
     found = candidates(clusters, known, speeds, missing)
     if not found:
         raise ConfigError(left_out(missing)[0].removesuffix("."))
     curves = [scaling(cluster, known, speeds) for cluster in _largest_of_each(clusters)]
     currency = next((cluster.currency for cluster in clusters if cluster.currency), None)
-    return Plan(request, source.settings.get("workload"), currency, found, curves, left_out(missing)), source
+    return Plan(request, source, currency, found, curves, left_out(missing))
+
+
+def _reliable(statistic: Statistic, wanted: float) -> bool:
+    return wanted == 0 or (statistic.reliability is not None and statistic.reliability >= wanted)
 
 
 def _check(request: PlanRequest) -> None:

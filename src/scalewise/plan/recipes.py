@@ -1,5 +1,6 @@
 """The recipe file and the command of a recommended choice."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from scalewise.record.atomic import write_result
 
 _WORKLOAD = "WORKLOAD"
 """Stands for the workload where only its steps are known."""
+_PATIENCE = 3.0
+"""How many times the steps that it should take a run may take, where nothing else is known."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,11 @@ class Recommendation:
 def write_recommendation(out: Path, name: str, choice: Candidate, source: StepsSource) -> Recommendation:
     """Write the recipe of a choice into a folder of its own."""
     file = out / name / "run.yaml"
-    content = {**source.settings, "recipe": {**source.settings.get("recipe", {}), **_recipe(choice, source)}}
+    content = {
+        **source.settings,
+        "recipe": {**source.settings.get("recipe", {}), **_recipe(choice, source)},
+        "stop": {**source.settings.get("stop", {}), **_limit(choice, source)},
+    }
     write_result(file, yaml.safe_dump(content, sort_keys=False, allow_unicode=True).encode())
     return Recommendation(name, file, _command(choice, file, str(source.settings.get("workload", _WORKLOAD))))
 
@@ -36,6 +43,16 @@ def _recipe(choice: Candidate, source: StepsSource) -> dict[str, Any]:
     batch, rate = choice.statistic.global_batch, choice.statistic.learning_rate
     found = source.trials.get(batch, {} if rate is None else {"learning_rate": rate})
     return {**found, "scaling": "none", "global_batch": batch, "microbatch": _microbatch(choice, source)}
+
+
+def _limit(choice: Candidate, source: StepsSource) -> dict[str, int | None]:
+    """Return where the run ends if it never reaches the target.
+
+    For a batch size that was studied that is where its trials ended, because a schedule may go by it.
+    """
+    known = choice.statistic
+    limit = source.limits.get(known.global_batch, math.ceil(_PATIENCE * known.steps))
+    return {"steps": limit, "epochs": None}
 
 
 def _microbatch(choice: Candidate, source: StepsSource) -> int | str:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.clusters import Cluster
 from scalewise.plan.scaling import LEAST_GAIN, Scaling
+from scalewise.plan.source import Unstable
+from scalewise.plan.statistics import Statistic
 
 _CHOICES = {
     "both": "The fastest and the cheapest",
@@ -17,15 +19,35 @@ _ALWAYS = ("fastest", "cheapest")
 """What is chosen without being asked for: where there is none, that is not worth a sentence of its own."""
 
 
-def sentences(choices: Mapping[str, Candidate | None], curves: Sequence[Scaling], currency: str | None) -> list[str]:
-    """Say what is recommended, and how far more workers pay."""
+def choice_sentences(choices: Mapping[str, Candidate | None], currency: str | None) -> list[str]:
+    """Say what is recommended."""
     asked = {name: choice for name, choice in choices.items() if choice is not None or name not in _ALWAYS}
     if asked.get("cheapest") is asked.get("fastest"):
         asked = {"both": asked["fastest"]} | {name: one for name, one in asked.items() if name not in _ALWAYS}
     said = [_choice(_CHOICES[name], choice, currency) for name, choice in asked.items()]
     if choices["cheapest"] is None:
         said.append("No cluster has a price, so this plan is about time only.")
-    return [*said, *(_scaling(curve) for curve in curves if len(curve.points) > 1)]
+    return said
+
+
+def scaling_sentences(curves: Sequence[Scaling]) -> list[str]:
+    """Say how far more workers pay."""
+    return [_scaling(curve) for curve in curves if len(curve.points) > 1]
+
+
+def unstable_sentence(one: Unstable) -> str:
+    """Say why a setting that looked best is not recommended.
+
+    >>> unstable_sentence(Unstable(256, 0.41, 59, runs=3, reached=1))
+    'Batch 256 with a learning rate of 0.41 took 59 steps in the study, but only 1 of 3 fresh seeds reached the \
+target, so it is not recommended.'
+    """
+    rate = "" if one.learning_rate is None else f" with a learning rate of {one.learning_rate:.3g}"
+    reached = f"only {one.reached}" if one.reached else "none"
+    return (
+        f"Batch {one.global_batch:,}{rate} took {one.steps:,.0f} steps in the study, but {reached} of {one.runs} fresh "
+        "seeds reached the target, so it is not recommended."
+    )
 
 
 def _choice(label: str, choice: Candidate | None, currency: str | None) -> str:
@@ -34,12 +56,34 @@ def _choice(label: str, choice: Candidate | None, currency: str | None) -> str:
     known = choice.statistic
     rate = "" if known.learning_rate is None else f" at a learning rate of {known.learning_rate:.3g}"
     cost = "" if choice.cost is None else f" and {money(choice.cost)} {currency or 'units of money'}"
-    risk = "" if known.reliability == 1 else f"; {known.reliability:.0%} of its runs arrive, the others are paid for"
+    risk = f"; {_risk(known)}" if known.reliability != 1 else ""
     predicted = " (predicted)" if choice.predicted else ""
     return (
         f"{label} is {size_of(choice.cluster)} with batch {known.global_batch:,}{rate}: "
         f"{duration(choice.hours)}{cost}{predicted}{risk}."
     )
+
+
+def _risk(known: Statistic) -> str:
+    """Say how often a setting fails, or why nobody knows."""
+    if known.reliability is not None:
+        return f"{known.reliability:.0%} of its runs reach the target, and the others are paid for"
+    if known.best_of is not None:
+        return f"it is the luckiest of {known.best_of} trials, so other seeds may take longer or fail"
+    return f"how often it reaches the target is {reliability(known)}"
+
+
+def reliability(known: Statistic) -> str:
+    """Say which share of the runs reach the target; a single run does not tell.
+
+    >>> reliability(Statistic(64, None, 100, 100, 0.5, runs=4))
+    '50% of 4'
+    >>> reliability(Statistic(64, None, 100, 100, None, runs=1))
+    'unknown (1 run)'
+    """
+    if known.reliability is None:
+        return f"unknown ({known.runs} run{'s' * (known.runs != 1)})"
+    return f"{known.reliability:.0%} of {known.runs}" if known.runs else f"{known.reliability:.0%}"
 
 
 def size_of(cluster: Cluster) -> str:

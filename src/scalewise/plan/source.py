@@ -1,15 +1,39 @@
 """Where the steps come from: a steps file, or the best trials of a study."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scalewise.analysis.outcomes import StepsToTarget
-from scalewise.analysis.steps_file import read_steps
+from scalewise.analysis.outcomes import Outcome, StepsToTarget
+from scalewise.analysis.steps_file import StepsRow, read_steps
 from scalewise.errors import ConfigError
-from scalewise.plan.statistics import Statistic, Statistics, statistics
-from scalewise.record.study_folder import find_studies
+from scalewise.plan.statistics import Statistic, Statistics, statistic_of, statistics
+from scalewise.record.confirmations import Confirmations
+from scalewise.record.study_folder import StudyFolder, find_studies
+
+_TELLING = 2
+"""How many fresh runs say more than the trial that won the study."""
+
+
+@dataclass(frozen=True)
+class Unstable:
+    """A setting that won its batch size, and mostly failed when it was trained again."""
+
+    global_batch: int
+    learning_rate: float | None
+    steps: float
+    """What it took when it won."""
+    runs: int
+    reached: int
+
+
+class NothingHeld(ConfigError):  # noqa: N818 - a finding about a study, told as a mistake where somebody plans with it
+    """No setting of a study reached the target, or none did when it was trained again."""
+
+    def __init__(self, message: str, unstable: Sequence[Unstable]) -> None:
+        super().__init__(message)
+        self.unstable = unstable
 
 
 @dataclass(frozen=True)
@@ -20,7 +44,11 @@ class StepsSource:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What all trials of a study share; empty where only steps are known."""
     trials: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """What the best trial of each batch size was trained with, its seed included."""
+    """What the chosen trial of each batch size was trained with, its seed included."""
+    limits: Mapping[int, int] = field(default_factory=dict)
+    """The step at which every trial of a batch size ended at the latest."""
+    unstable: Sequence[Unstable] = ()
+    """What was not chosen, because fresh seeds mostly failed."""
 
 
 def steps_from_file(file: Path) -> StepsSource:
@@ -29,7 +57,7 @@ def steps_from_file(file: Path) -> StepsSource:
 
 
 def steps_from_study(folder: Path, target: str | None) -> StepsSource:
-    """Take the best trial of each batch size; it ran once, so how reliable it is nobody knows."""
+    """Take the best settings of each batch size: as fresh seeds found them, or as the one trial that won found them."""
     from scalewise.analysis.analyze import workloads_in  # takes a moment, which a steps file need not wait for
 
     found = workloads_in(folder, [] if target is None else [target], skipped=[])
@@ -37,16 +65,51 @@ def steps_from_study(folder: Path, target: str | None) -> StepsSource:
         names = ", ".join(workload.curve.name for workload in found)
         raise ConfigError(f"{folder} has several studies ({names}): name the folder of one")
     curve = found[0].curve
-    reached = [row for row in curve.rows if row.steps is not None]
-    if not reached:
-        raise ConfigError(f"no trial in {folder} reached {curve.target}: there is nothing to plan with")
-    settings = dict(next(iter(find_studies(folder))).description().get("settings", {}))
-    settings["stop"] = {**settings.get("stop", {}), "target": curve.target, "steps": None, "epochs": None}
-    trials = {row.batch_size: {**row.parameters, "seed": row.trial_id} for row in reached}
-    return StepsSource(Statistics([_statistic(row) for row in reached], curve.fit), settings, trials)
+    studies = {study.description()["batch_size"]: study for study in find_studies(folder)}
+    known: list[Statistic] = []
+    trials: dict[int, dict[str, Any]] = {}
+    failed: list[Unstable] = []
+    for row in curve.rows:
+        chosen = _chosen(row, studies[row.batch_size], str(curve.target), failed)
+        if chosen is not None:
+            outcome, statistic = chosen
+            known.append(statistic)
+            trials[row.batch_size] = {**outcome.parameters, "seed": outcome.trial_id}
+    if not known:
+        again = " again with fresh seeds" if failed else ""
+        raise NothingHeld(
+            f"no setting in {folder} reached {curve.target}{again}: there is nothing to plan with", failed
+        )
+    descriptions = {size: study.description() for size, study in studies.items()}
+    settings = dict(next(iter(descriptions.values())).get("settings", {}))
+    settings["stop"] = {**settings.get("stop", {}), "target": curve.target}
+    limits = {size: int(content["max_steps"]) for size, content in descriptions.items() if "max_steps" in content}
+    luckiest_of = max(row.trials for row in curve.rows)
+    return StepsSource(Statistics(known, curve.fit, luckiest_of), settings, trials, limits, failed)
 
 
-def _statistic(row: StepsToTarget) -> Statistic:
-    assert row.steps is not None
-    rate = row.parameters.get("learning_rate")
-    return Statistic(row.batch_size, None if rate is None else float(rate), row.steps, row.steps, 1.0, runs=1)
+def _chosen(
+    row: StepsToTarget, study: StudyFolder, target: str, failed: list[Unstable]
+) -> tuple[Outcome, Statistic] | None:
+    """Return the best trial of a batch size, but none whose settings mostly failed when they were trained again."""
+    confirmations = Confirmations.of(study, study.description())
+    for outcome in row.arrived:
+        assert outcome.steps is not None
+        rate = _rate(outcome)
+        fresh = confirmations.of_trial(outcome.trial_id, target)
+        reached = sum(run.reached for run in fresh)
+        if len(fresh) < _TELLING:
+            lucky = Statistic(row.batch_size, rate, outcome.steps, outcome.steps, None, runs=1, best_of=row.trials)
+            return outcome, lucky
+        if 2 * reached > len(fresh):
+            runs = [StepsRow(row.batch_size, run.steps, run.reached, rate, ended=True) for run in fresh]
+            typical = statistic_of(runs)
+            assert typical is not None
+            return outcome, typical
+        failed.append(Unstable(row.batch_size, rate, outcome.steps, len(fresh), reached))
+    return None
+
+
+def _rate(outcome: Outcome) -> float | None:
+    rate = outcome.parameters.get("learning_rate")
+    return None if rate is None else float(rate)

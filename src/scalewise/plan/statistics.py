@@ -26,12 +26,18 @@ class Statistic:
     """Of a run that arrives."""
     expected_steps: float
     """With the failures before it."""
-    reliability: float
+    reliability: float | None
+    """The share of runs that reach the target; None: a single run, or none, does not tell."""
     runs: int
     predicted: bool = False
     accuracy: float | None = None
     cluster: str | None = None
     """The only cluster that it holds for; None: all of them."""
+    best_of: int | None = None
+    """Of how many trials it is the luckiest, which a typical run is not; None: it is typical."""
+    fewest: float | None = None
+    most: float | None = None
+    """The steps of the shortest and of the longest run that reached the target, where there were several."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,8 @@ class Statistics:
 
     known: list[Statistic]
     fit: CriticalBatch | None
+    fit_of_luckiest: int | None = None
+    """Of how many trials the luckiest were fitted; None: typical runs were."""
 
     def between(self, batches: Iterable[int]) -> list[Statistic]:
         """Predict batch sizes between the measured ones from the fit; none where there is no fit."""
@@ -57,12 +65,15 @@ class Statistics:
         below, above = max(size for size in measured if size < batch), min(size for size in measured if size > batch)
         share = math.log(batch / below) / math.log(above / below)
         steps = self.fit.steps(batch)
-        reliability = min(measured[below].reliability, measured[above].reliability)
+        shares = [one.reliability for one in (measured[below], measured[above])]
+        reliability = None if None in shares else min(share for share in shares if share is not None)
         rates = measured[below].learning_rate, measured[above].learning_rate
         rate = None if None in rates else rates[0] ** (1 - share) * rates[1] ** share  # type: ignore[operator]
         # What retries cost between two batch sizes is what they cost at the worse of them.
         retries = max(one.expected_steps / one.steps for one in (measured[below], measured[above]))
-        return Statistic(batch, rate, steps, steps * retries, reliability, runs=0, predicted=True)
+        return Statistic(
+            batch, rate, steps, steps * retries, reliability, runs=0, predicted=True, best_of=self.fit_of_luckiest
+        )
 
 
 def statistics(rows: Sequence[StepsRow]) -> Statistics:
@@ -70,7 +81,7 @@ def statistics(rows: Sequence[StepsRow]) -> Statistics:
     groups: dict[tuple[str | None, int, float | None], list[StepsRow]] = {}
     for row in rows:
         groups.setdefault((row.cluster, row.global_batch, row.learning_rate), []).append(row)
-    known = [found for group in groups.values() if (found := _statistic(group)) is not None]
+    known = [found for group in groups.values() if (found := statistic_of(group)) is not None]
     if not known:
         raise ConfigError("no run reached the target: there is nothing to plan with")
     return with_fit(known)
@@ -93,11 +104,12 @@ def _best_of_batches(known: Iterable[Statistic]) -> dict[int, Statistic]:
     return best
 
 
-def _statistic(rows: Sequence[StepsRow]) -> Statistic | None:
+def statistic_of(rows: Sequence[StepsRow]) -> Statistic | None:
+    """Find what the runs of one setting need; None where none of them reached the target."""
     arrived = [row.steps for row in rows if row.reached]
     if not arrived:
         return None
-    failed = [row.steps for row in rows if not row.reached and row.steps >= min(arrived)]
+    failed = [row.steps for row in rows if not row.reached and (row.ended or row.steps >= min(arrived))]
     accuracies = [row.accuracy for row in rows if row.accuracy is not None]
     steps, share = fmean(arrived), len(arrived) / (len(arrived) + len(failed))
     return Statistic(
@@ -105,8 +117,10 @@ def _statistic(rows: Sequence[StepsRow]) -> Statistic | None:
         learning_rate=rows[0].learning_rate,
         steps=steps,
         expected_steps=steps + (1 - share) / share * fmean(failed) if failed else steps,
-        reliability=share,
+        reliability=share if len(arrived) + len(failed) > 1 else None,
         runs=len(arrived) + len(failed),
         accuracy=fmean(accuracies) if accuracies else None,
         cluster=rows[0].cluster,
+        fewest=min(arrived),
+        most=max(arrived),
     )

@@ -7,7 +7,7 @@ from rich.table import Table
 from scalewise.plan.candidates import Candidate, fastest
 from scalewise.plan.clusters import Cluster
 from scalewise.plan.plan import Plan
-from scalewise.plan.sentences import duration, money, size_of
+from scalewise.plan.sentences import duration, money, reliability, size_of
 
 
 def plan_table(planned: Plan) -> Table:
@@ -28,7 +28,7 @@ def _table(planned: Plan, leading: Sequence[str], rows: Iterable[tuple[list[str]
     table = Table(*leading, box=None, header_style="bold", pad_edge=False)
     accuracy = any(one.statistic.accuracy is not None for one in planned.candidates)
     cost = f"cost, {planned.currency}" if planned.currency else "cost"
-    numbers = ("workers", "batch", "rate", "steps", "s/step", "time", cost, "arrive")
+    numbers = ("workers", "batch", "rate", "steps", "s/step", "time", cost, "reach target")
     for name in (*numbers, *(["accuracy"] if accuracy else [])):
         table.add_column(name, justify="right")
     table.add_column("")
@@ -59,7 +59,7 @@ def _cells(one: Candidate, accuracy: bool) -> list[str]:
         f"{one.step_time.seconds:.3g}",
         duration(one.hours),
         "" if one.cost is None else money(one.cost),
-        f"{known.reliability:.0%} of {known.runs}" if known.runs else f"{known.reliability:.0%}",
+        reliability(known),
     ]
     if accuracy:
         cells.append("" if known.accuracy is None else f"{known.accuracy:.4g}")

@@ -255,6 +255,8 @@ def _cells(point: Facts, currency: str) -> list[str]:
 
 def _reliability(point: Facts) -> str:
     runs = point.whole("runs")
+    if point.number("reliability") is None or runs == 1:
+        return f"unknown ({runs or 0} run{'s' * (runs != 1)})"
     return percent(point.number("reliability")) + ("" if runs is None else f" of {runs:,}")
 
 

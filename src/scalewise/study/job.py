@@ -53,13 +53,13 @@ class Job:
         """Work until the study is done, or until a signal."""
         torch.set_num_threads(1)
         workload = find_workload(self.plans[0].base.workload)
-        splits = _load(self.plans[0], workload)
+        splits = load(self.plans[0], workload)
         while True:
             choices = self._choices()
             if choices is None:
                 return ExitCode.COMPLETE
             for trials, task in choices:
-                with _claimed(trials.plan.claim(task.trial_id)) as got_it:
+                with claimed(trials.plan.claim(task.trial_id)) as got_it:
                     if got_it and task in _tasks(trials):  # nobody was faster
                         if _train(trials, task, workload, splits) is ExitCode.STOPPED:
                             return ExitCode.STOPPED
@@ -75,7 +75,7 @@ class Job:
                 continue
             open_tasks = _tasks(trials)
             if not open_tasks:
-                with _claimed(trials.plan.claim("settle")) as got_it:
+                with claimed(trials.plan.claim("settle")) as got_it:
                     if got_it and not _tasks(trials):
                         trials.settle()
                         continue
@@ -108,7 +108,8 @@ def _tasks(trials: Trials) -> list[Task]:
     return tasks(trials.progress(), trials.plan.course, trials.plan.racing)
 
 
-def _load(plan: BatchPlan, workload: Workload) -> dict[str, Examples]:
+def load(plan: BatchPlan, workload: Workload) -> dict[str, Examples]:
+    """Load the data once for all trials."""
     world = World()
     return load_splits(plan.base, workload, world, choose_device(plan.base.cluster.device, world))
 
@@ -154,7 +155,7 @@ class Judge:
 
 
 @contextmanager
-def _claimed(file: Path) -> Iterator[bool]:
+def claimed(file: Path) -> Iterator[bool]:
     """Try to be the only one for the length of a `with` block."""
     file.parent.mkdir(parents=True, exist_ok=True)
     stream = try_to_acquire(file)

@@ -12,6 +12,7 @@ from scalewise.config import AUTO, Config, Target, differences, load_config
 from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, FolderError
 from scalewise.loop.stopping import stop_rule
+from scalewise.record.confirmations import Confirmations
 from scalewise.record.folder import RunFolder
 from scalewise.record.study_folder import OWN, StudyFolder, TrialFolder
 from scalewise.study.race import Course
@@ -119,6 +120,21 @@ class BatchPlan:
         recipe = {**self.base.recipe.model_dump(), **self.parameters(trial_id), "seed": trial_id}
         content = {**self.base.model_dump(), "recipe": recipe}
         return resolved(load_config(self.base.workload, content, None, []), workers=1)
+
+    def fresh_config(self, trial_id: int, seed: int) -> Config:
+        """Return a trial's configuration with another seed, which ends at the target.
+
+        It keeps the limit of the trials: a schedule may go by it.
+        """
+        config = self.config(trial_id)
+        recipe = config.recipe.model_copy(update={"seed": seed})
+        stop = config.stop.model_copy(update={"target": str(self.target)})
+        return config.model_copy(update={"recipe": recipe, "stop": stop})
+
+    @property
+    def confirmations(self) -> Confirmations:
+        """The fresh runs of the settings that were found."""
+        return Confirmations(self._own("confirmed"))
 
     def description(self) -> dict[str, Any]:
         """Return what study.json says; with racing no number of steps makes a trial complete, which is a 0 there."""

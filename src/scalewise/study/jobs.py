@@ -1,0 +1,80 @@
+"""Runs jobs in processes of their own, until all are done, a signal comes, or the time is up."""
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Sequence
+from multiprocessing.process import BaseProcess
+from typing import Protocol
+
+from scalewise.cluster.collectives import end_with_parent
+from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
+from scalewise.errors import ExitCode
+
+_POLL_SECONDS = 0.5
+
+
+class Work(Protocol):
+    """What a process does; it is sent there, so it is made of plain values."""
+
+    def work(self) -> ExitCode:
+        """Work until all is done, or until a signal."""
+
+
+class JobsView(Protocol):
+    """Shows how far the jobs have got."""
+
+    def update(self) -> None:
+        """Show the present state."""
+
+    def close(self) -> None:
+        """Show the last state."""
+
+
+def run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> ExitCode:
+    """Let several processes do the same work, which they share out among them; until a moment of the clock."""
+    with handlers_kept():
+        return _run_jobs(work, count, deadline, view)
+
+
+def _run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> ExitCode:
+    # Forked from a process that has torch imported already: a study of many jobs would import it once for each.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["scalewise.study.job", "scalewise.study.confirm"])
+    jobs = [context.Process(target=_work, args=(work,)) for _ in range(count)]
+    for job in jobs:
+        job.start()
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+        for job in jobs:
+            job.terminate()
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, lambda number, frame: stop())
+    try:
+        while any(job.is_alive() for job in jobs):
+            view.update()
+            time.sleep(_POLL_SECONDS)
+            # Again and again: a job that is just starting, or between two trials, may have missed it.
+            if stopped or (deadline is not None and time.monotonic() > deadline):
+                stop()
+    finally:
+        view.close()
+    return _exit_code(jobs, stopped)
+
+
+def _exit_code(jobs: Sequence[BaseProcess], stopped: bool) -> ExitCode:
+    codes = [job.exitcode for job in jobs]
+    if failed := next((code for code in codes if code not in (0, ExitCode.STOPPED)), None):
+        return ExitCode.STOPPED if stopped and failed < 0 else ExitCode.BUG
+    return ExitCode.STOPPED if ExitCode.STOPPED in codes else ExitCode.COMPLETE
+
+
+def _work(work: Work) -> None:
+    """Be a job."""
+    end_with_parent(os.getppid())
+    raise SystemExit(int(work.work()))
