@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 from accelerate import Accelerator
 
-from scalewise.build import build_loop
 from scalewise.cluster.world import World
 from scalewise.loop.train import EvalResult, StepResult
+from scalewise.run.build import build_loop
 from task import Task
 
 

@@ -19,7 +19,6 @@ import typer
 
 from scalewise.bench.measure import take_rounds, warm_up
 from scalewise.bench.medians import median
-from scalewise.build import build_loop, resolved
 from scalewise.cluster.collectives import joined
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import World
@@ -27,6 +26,7 @@ from scalewise.config import load_config
 from scalewise.loop.step import take_step
 from scalewise.loop.train import Loop, StepResult
 from scalewise.loop.votes import Votes
+from scalewise.run.build import build_loop, resolved
 from scalewise.workloads.door import find_workload
 
 _WARM_UP_STEPS = 3

@@ -12,13 +12,13 @@ from torch import Tensor, nn
 
 from results import write_results
 from rounds import ratios, spread, take_turns
-from scalewise.build import build_loop, resolved
 from scalewise.cluster.world import World
 from scalewise.config import Recipe, load_config
 from scalewise.loop.step import take_step
 from scalewise.loop.votes import Votes
-from scalewise.recipe.flat import flatten
-from scalewise.recipe.optimizers import make_optimizer
+from scalewise.optim.flat import flatten
+from scalewise.optim.optimizers import make_optimizer
+from scalewise.run.build import build_loop, resolved
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
 from tables import optimizers_table, pieces_table, render_readme

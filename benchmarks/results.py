@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from scalewise.record import provenance
 
 _FOLDER = Path(__file__).parent / "results"
@@ -33,7 +31,7 @@ def _file(name: str) -> Path:
 
 
 def _origin(extra_packages: Iterable[str]) -> dict[str, Any]:
-    hardware = provenance.hardware(torch.device("cpu"))
+    hardware = provenance.hardware(gpu=None)
     hardware.pop("host")  # it tells a reader nothing
     return {
         "made_by": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),

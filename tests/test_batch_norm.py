@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from scalewise.errors import ConfigError, WorkloadError
-from scalewise.recipe.batch_norm import MicrobatchNorm
-from scalewise.recipe.takeover import take_over_batch_norm
+from scalewise.optim.batch_norm import MicrobatchNorm
+from scalewise.optim.takeover import take_over_batch_norm
 
 _INPUTS = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
 

@@ -14,9 +14,9 @@ from scalewise.bench.medians import median
 from scalewise.bench.phases import Phase, seconds_by_phase
 from scalewise.bench.throughput import read_throughput, series
 from scalewise.bench.verdict import Verdict, verdict
-from scalewise.build import build_loop, resolved
 from scalewise.cluster.world import World
 from scalewise.config import load_config
+from scalewise.run.build import build_loop, resolved
 from scalewise.workloads.door import find_workload
 
 P100 = ROOT / "examples" / "p100_throughput.csv"

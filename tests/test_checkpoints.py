@@ -13,7 +13,7 @@ import torch
 from processes import NETS, Run, finish, group, start, train
 from scalewise.config import Checkpoint
 from scalewise.record.checkpoints import Checkpoints
-from scalewise.record.recorder import CheckpointTimer
+from scalewise.run.recorder import CheckpointTimer
 
 MISCHIEF = f"{NETS}:Mischief"
 EVERY_5 = ("--exact", "--set", "checkpoint.every_steps=5")

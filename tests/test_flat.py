@@ -4,8 +4,8 @@ import torch
 from torch import nn
 
 from scalewise.config import Recipe
-from scalewise.recipe.flat import flatten
-from scalewise.recipe.optimizers import make_optimizer
+from scalewise.optim.flat import flatten
+from scalewise.optim.optimizers import make_optimizer
 
 
 def test_flat_weights_are_the_networks_own() -> None:

@@ -9,11 +9,11 @@ import torch
 import torch.nn.functional as F
 
 from processes import NETS, train
-from scalewise.build import build_loop
 from scalewise.cluster.world import World
 from scalewise.config import load_config
 from scalewise.loop.stopping import Reason
 from scalewise.loop.train import EvalResult, Loop, StepResult, Stopped
+from scalewise.run.build import build_loop
 from scalewise.workloads.door import find_workload
 
 

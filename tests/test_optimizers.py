@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from scalewise.config import Recipe
-from scalewise.recipe.flat import flatten
-from scalewise.recipe.optimizers import make_optimizer
+from scalewise.optim.flat import flatten
+from scalewise.optim.optimizers import make_optimizer
 from scalewise.recipe.schedules import make_schedule
 
 Array = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ from limits import slow_network
 from processes import NETS, Run, finish, group, start
 from scalewise.cluster.sums import MessageSum
 from scalewise.loop.overlap import OverlappedTotal
-from scalewise.recipe.flat import flatten, layout_with
+from scalewise.optim.flat import flatten, layout_with
 
 APART = {"LOCAL_WORLD_SIZE": "1", "LOCAL_RANK": "0"}
 """Workers that each believe to be alone on their machine, and so send messages."""

@@ -10,16 +10,16 @@ from torch import nn
 
 from scalewise.cluster.world import World
 from scalewise.config import Recipe
+from scalewise.data.augmentation import flip_and_crop, resized
 from scalewise.errors import ConfigError
 from scalewise.loop.adasum import AdasumTotal
+from scalewise.models.residual import zero_residual_branches
 from scalewise.models.resnet import resnet_8
-from scalewise.recipe.augmentation import flip_and_crop, resized
-from scalewise.recipe.averaging import Average
+from scalewise.optim.averaging import Average
+from scalewise.optim.flat import flatten, layout_with
+from scalewise.optim.gradients import Gradients
+from scalewise.optim.takeover import take_over_batch_norm
 from scalewise.recipe.batch import Batch, batch_of
-from scalewise.recipe.flat import flatten, layout_with
-from scalewise.recipe.gradients import Gradients
-from scalewise.recipe.residual import zero_residual_branches
-from scalewise.recipe.takeover import take_over_batch_norm
 
 
 def test_ghost_batches_are_normalised_one_by_one() -> None:

@@ -9,8 +9,8 @@ import torch
 from processes import NETS, Run, group, train
 from scalewise.config import Recipe
 from scalewise.errors import ConfigError
-from scalewise.recipe.gradients import Gradients
-from scalewise.recipe.precision import LossScale, make_loss_scale
+from scalewise.optim.gradients import Gradients
+from scalewise.optim.precision import LossScale, make_loss_scale
 
 OVERFLOWING = f"{NETS}:Overflowing"
 FP16 = ("--set", "recipe.precision=fp16")

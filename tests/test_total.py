@@ -7,8 +7,8 @@ from torch import Tensor
 
 from scalewise.cluster.world import World
 from scalewise.loop.tree import Node, TreeTotal, combined, root, whole_nodes
+from scalewise.optim.flat import Layout
 from scalewise.recipe.batch import Batch
-from scalewise.recipe.flat import Layout
 
 
 def sum_in_shares(leaves: list[Tensor], cuts: list[int]) -> Tensor:

@@ -40,8 +40,8 @@ def train(
     """Train a workload by a recipe on any number of workers: the same model every time."""
     overrides = [*(set_ or []), *(["recipe.exact=true"] if exact else [])]
     _choose_how_to_wait(workload, recipe, overrides)
-    from scalewise.train import TrainRequest
-    from scalewise.train import train as train_as_asked
+    from scalewise.run.train import TrainRequest
+    from scalewise.run.train import train as train_as_asked
 
     request = TrainRequest(workload, recipe, overrides, workers, out, fresh, as_json, quiet)
     ended = train_as_asked(request)

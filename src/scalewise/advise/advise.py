@@ -29,10 +29,10 @@ from scalewise.plan.source import NothingHeld, Unstable
 from scalewise.record.atomic import write_result
 from scalewise.record.folder import RunFolder
 from scalewise.report.report import report
+from scalewise.run.train import TrainRequest, train
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
 from scalewise.study.plan import StudyRequest, plan_study
 from scalewise.study.study import study
-from scalewise.train import TrainRequest, train
 from scalewise.workloads.door import find_workload
 
 CLUSTER = "this machine"

@@ -10,7 +10,7 @@ from typing import Any
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.loop.noise import NoiseScale
 from scalewise.record.folder import RunFolder
-from scalewise.train import TrainRequest, train
+from scalewise.run.train import TrainRequest, train
 
 PREDICTED_BATCH_SIZES = [2**power for power in range(3, 15)]
 

@@ -17,14 +17,13 @@ from scalewise.bench.network import Network
 from scalewise.bench.points import BenchRequest, Point, points
 from scalewise.bench.throughput import Series, Throughput, read_throughput, series, write_throughput
 from scalewise.bench.verdict import verdict
-from scalewise.cluster.collectives import choose_device
+from scalewise.cluster.collectives import choose_device, gpu_name
 from scalewise.cluster.launch import launch_local
 from scalewise.cluster.world import World
 from scalewise.config import AUTO, Config
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.record.atomic import write_result
-from scalewise.record.provenance import git_commit, hardware, versions
-from scalewise.record.recorder import now
+from scalewise.record.provenance import git_commit, hardware, now, versions
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
 
@@ -193,4 +192,9 @@ def _asked(request: BenchRequest) -> dict[str, Any]:
 
 def _origin(request: BenchRequest, workload: Workload) -> dict[str, Any]:
     device = choose_device(points(request, workload)[0].config.cluster.device, World())
-    return {"versions": versions(), "hardware": hardware(device), "git_commit": git_commit(), "measured": now()}
+    return {
+        "versions": versions(),
+        "hardware": hardware(gpu_name(device)),
+        "git_commit": git_commit(),
+        "measured": now(),
+    }

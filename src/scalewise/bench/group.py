@@ -10,11 +10,11 @@ from scalewise.bench.fits import largest_microbatch
 from scalewise.bench.measure import Measured, measure
 from scalewise.bench.network import Network, measure_network
 from scalewise.bench.points import BenchRequest, points
-from scalewise.build import build_loop
 from scalewise.cluster.collectives import choose_device, joined
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import AUTO, Config
+from scalewise.run.build import build_loop
 from scalewise.workloads import Workload
 
 

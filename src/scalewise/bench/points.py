@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalewise.build import resolved
 from scalewise.cluster.world import usable_cores
 from scalewise.config import AUTO, Auto, Config, load_config
 from scalewise.errors import ConfigError
+from scalewise.run.build import resolved
 from scalewise.workloads import Workload
 
 _LEAST = (1,)

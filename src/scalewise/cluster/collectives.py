@@ -34,6 +34,11 @@ def choose_device(preference: str, world: World) -> torch.device:
     return torch.device("cuda", world.local_rank)
 
 
+def gpu_name(device: torch.device) -> str | None:
+    """Name the GPU that a device is; None for anything else."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else None
+
+
 def make_deterministic(device: torch.device) -> None:
     """Let kernels on this device give the same bits every time; on a CPU with one thread they always do."""
     if device.type == "cuda":

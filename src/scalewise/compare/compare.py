@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from scalewise.build import build_loop
 from scalewise.cluster.signals import handlers_kept
 from scalewise.cluster.world import World
 from scalewise.compare.chart import draw_curves
@@ -17,7 +16,8 @@ from scalewise.compare.trials import CompareRequest, Condition, Trial, condition
 from scalewise.config import to_yaml
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.record.atomic import write_result
-from scalewise.train import TrainRequest, train
+from scalewise.run.build import build_loop
+from scalewise.run.train import TrainRequest, train
 from scalewise.workloads.door import find_workload
 
 

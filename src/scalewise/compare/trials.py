@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalewise.build import resolved
 from scalewise.config import Config, load_config
 from scalewise.errors import ConfigError
 from scalewise.record.folder import RunFolder
+from scalewise.run.build import resolved
 from scalewise.workloads.door import find_workload
 
 BASELINE = "baseline"

@@ -12,8 +12,8 @@ from torch import Tensor
 from scalewise.cluster.collectives import exchange_slices
 from scalewise.cluster.world import World
 from scalewise.loop.tree import Node, TreeTotal, combined, root
+from scalewise.optim.flat import FlatWeights, Layout
 from scalewise.recipe.batch import Batch
-from scalewise.recipe.flat import FlatWeights, Layout
 
 
 class AdasumTotal(TreeTotal):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from scalewise.cluster.collectives import sum_over_workers
 from scalewise.cluster.world import World
 from scalewise.data.splits import Examples, Split
-from scalewise.recipe.averaging import Average
+from scalewise.optim.averaging import Average
 
 _AVERAGED = "averaged_"
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scalewise.data.augmentation import flip_and_crop, resized, size_at
 from scalewise.data.splits import Split
+from scalewise.loop.randomness import seed_microbatch
 from scalewise.loop.source import Source
-from scalewise.recipe.augmentation import flip_and_crop, resized, size_at
-from scalewise.recipe.randomness import seed_microbatch
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from scalewise.cluster.sums import MessageSum
 from scalewise.loop.total import RunningTotal
-from scalewise.recipe.flat import FlatWeights, Layout
+from scalewise.optim.flat import FlatWeights, Layout
 
 
 class OverlappedTotal(RunningTotal):

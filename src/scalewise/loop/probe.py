@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 import torch
 from torch import Tensor, nn
 
+from scalewise.data.augmentation import resized
 from scalewise.data.splits import Examples, Split
 from scalewise.errors import WorkloadError
-from scalewise.recipe.augmentation import resized
 from scalewise.workloads import Workload
 
 _EXAMPLES = 4

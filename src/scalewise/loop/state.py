@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from scalewise.cluster.collectives import broadcast, broadcast_from_chief
 from scalewise.errors import FolderError
-from scalewise.recipe.averaging import Average
-from scalewise.recipe.flat import FlatWeights
-from scalewise.recipe.optimizer import Optimizer
-from scalewise.recipe.precision import LossScale
+from scalewise.optim.averaging import Average
+from scalewise.optim.flat import FlatWeights
+from scalewise.optim.optimizer import Optimizer
+from scalewise.optim.precision import LossScale
 
 
 @dataclass

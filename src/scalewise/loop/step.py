@@ -18,9 +18,9 @@ from scalewise.loop.noise import NoiseMeter, NoiseSample
 from scalewise.loop.state import TrainingState
 from scalewise.loop.total import Total
 from scalewise.loop.votes import Votes
-from scalewise.recipe.batch_norm import Moments
-from scalewise.recipe.gradients import Gradients
-from scalewise.recipe.precision import put_through
+from scalewise.optim.batch_norm import Moments
+from scalewise.optim.gradients import Gradients
+from scalewise.optim.precision import put_through
 from scalewise.recipe.schedules import Schedule
 
 

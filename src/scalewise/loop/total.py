@@ -13,7 +13,7 @@ from torch import Tensor
 
 from scalewise.cluster.collectives import wait_for_all
 from scalewise.cluster.sums import WorkerSum
-from scalewise.recipe.flat import Layout
+from scalewise.optim.flat import Layout
 
 
 class Total(ABC):

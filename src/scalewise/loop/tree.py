@@ -17,8 +17,8 @@ from torch import Tensor
 from scalewise.cluster.collectives import exchange_slices, gather_slices
 from scalewise.cluster.world import World
 from scalewise.loop.total import Total
+from scalewise.optim.flat import Layout, aligned
 from scalewise.recipe.batch import Batch
-from scalewise.recipe.flat import Layout, aligned
 
 
 class Node(NamedTuple):

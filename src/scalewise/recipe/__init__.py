@@ -1,1 +1,1 @@
-"""What keeps a model good at any batch size: batch arithmetic, schedules, optimizers, normalisation."""
+"""What a recipe says, as arithmetic: batch, scaling, warmup and schedules; no torch."""

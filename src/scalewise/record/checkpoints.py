@@ -7,14 +7,15 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load, save
-from torch import Tensor
 
 from scalewise.errors import FolderError
 from scalewise.record.atomic import sync_folder, write_durably
+
+if TYPE_CHECKING:  # whoever only reads about runs need not wait for torch
+    from torch import Tensor
 
 _TENSORS, _NUMBERS, _MANIFEST = "tensors.safetensors", "numbers.json", "manifest.json"
 
@@ -24,7 +25,7 @@ class SavedState:
     """What a checkpoint holds."""
 
     step: int
-    tensors: dict[str, Tensor]
+    tensors: "dict[str, Tensor]"
     numbers: dict[str, Any]
 
 
@@ -43,7 +44,7 @@ class Checkpoints:
     folder: Path
 
     def save(
-        self, step: int, recipe: str, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int
+        self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: Mapping[str, Any], keep: int
     ) -> None:
         """Write a checkpoint, then drop the oldest beyond those to keep; a failure leaves all older ones."""
         final = self.folder / str(step)
@@ -94,8 +95,10 @@ class Checkpoints:
         return found
 
 
-def pack(tensors: Mapping[str, Tensor]) -> bytes:
+def pack(tensors: "Mapping[str, Tensor]") -> bytes:
     """Turn named tensors into the bytes of a safetensors file, in one order for the same names."""
+    from safetensors.torch import save
+
     return save({name: tensors[name].detach().cpu().clone().contiguous() for name in sorted(tensors)})
 
 
@@ -108,6 +111,8 @@ def _write(folder: Path, step: int, recipe: str, contents: Mapping[str, bytes]) 
 
 
 def _read(folder: Path, step: int, workload: str, recipe: str) -> SavedState:
+    from safetensors.torch import load
+
     try:
         manifest = json.loads((folder / _MANIFEST).read_bytes())
         digests = manifest.get("files", manifest)  # version 0.1.0 had nothing else there

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from scalewise.config import Config, differences, fingerprint, model_decisions, read_config, to_yaml
 from scalewise.errors import FolderError
@@ -16,6 +14,9 @@ from scalewise.record.atomic import told, write_atomically
 from scalewise.record.checkpoints import Checkpoints, SavedState, pack
 from scalewise.record.lock import acquire
 from scalewise.record.measurements import Measurements
+
+if TYPE_CHECKING:  # whoever only reads about runs need not wait for torch
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class RunFolder:
         return self._measurements.rows()
 
     def save_checkpoint(
-        self, step: int, recipe: str, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any], keep: int
+        self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: Mapping[str, Any], keep: int
     ) -> None:
         """Write a checkpoint of a recipe, told by its hash; keep so many."""
         with told(self.path):
@@ -126,11 +127,11 @@ class RunFolder:
         with told(self.path):
             return self._measurements.keep_until(step)
 
-    def write_model(self, tensors: Mapping[str, Tensor]) -> None:
+    def write_model(self, tensors: "Mapping[str, Tensor]") -> None:
         """Write the final weights."""
         self._write(self.model, pack(tensors))
 
-    def write_plain_model(self, tensors: Mapping[str, Tensor]) -> None:
+    def write_plain_model(self, tensors: "Mapping[str, Tensor]") -> None:
         """Write the final weights without averaging."""
         self._write(self.path / "model_plain.safetensors", pack(tensors))
 

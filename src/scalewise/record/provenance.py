@@ -1,13 +1,12 @@
 """Says where a result comes from: versions, hardware, code."""
 
+import datetime
 import functools
 import importlib.metadata
 import os
 import platform
 import subprocess
 from pathlib import Path
-
-import torch
 
 from scalewise import __version__
 from scalewise.cluster.world import usable_cores
@@ -19,8 +18,13 @@ def versions() -> dict[str, str]:
     return {"scalewise": __version__, "python": platform.python_version(), **packages}
 
 
-def hardware(device: torch.device) -> dict[str, str | int]:
-    """Describe this machine."""
+def now() -> str:
+    """Return the time of day, with its zone."""
+    return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def hardware(gpu: str | None) -> dict[str, str | int]:
+    """Describe this machine, with the GPU that was used, if any."""
     described: dict[str, str | int] = {
         "host": platform.node(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -28,9 +32,7 @@ def hardware(device: torch.device) -> dict[str, str | int]:
         "cores": usable_cores(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
     }
-    if device.type == "cuda":
-        described["gpu"] = torch.cuda.get_device_name(device)
-    return described
+    return described if gpu is None else {**described, "gpu": gpu}
 
 
 def _processor() -> str:

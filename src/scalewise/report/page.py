@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from scalewise import __version__
 from scalewise.charts import COLOURS
-from scalewise.record.recorder import now
+from scalewise.record.provenance import now
 from scalewise.report.section import Figure, Section, Table
 
 _SHORT = 30

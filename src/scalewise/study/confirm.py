@@ -10,7 +10,7 @@ from scalewise.cluster.world import World
 from scalewise.errors import ExitCode
 from scalewise.loop.train import EvalResult
 from scalewise.record.folder import RunFolder
-from scalewise.run import run
+from scalewise.run.run import run
 from scalewise.study.job import claimed, load
 from scalewise.study.jobs import run_jobs
 from scalewise.study.plan import BatchPlan

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import torch
 
-from scalewise.build import load_splits
 from scalewise.cluster.collectives import choose_device
 from scalewise.cluster.signals import handlers_kept
 from scalewise.cluster.world import World
@@ -25,7 +24,8 @@ from scalewise.errors import ExitCode
 from scalewise.loop.train import EvalResult
 from scalewise.record.lock import try_to_acquire
 from scalewise.record.study_folder import OWN
-from scalewise.run import run
+from scalewise.run.build import load_splits
+from scalewise.run.run import run
 from scalewise.study.plan import BatchPlan
 from scalewise.study.race import Progress, Task, bound, may_decide, tasks
 from scalewise.study.trials import Trials

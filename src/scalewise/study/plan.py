@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalewise.build import resolved
 from scalewise.config import AUTO, Config, Target, differences, load_config
 from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, FolderError
@@ -15,6 +14,7 @@ from scalewise.loop.stopping import stop_rule
 from scalewise.record.confirmations import Confirmations
 from scalewise.record.folder import RunFolder
 from scalewise.record.study_folder import OWN, StudyFolder, TrialFolder
+from scalewise.run.build import resolved
 from scalewise.study.race import Course
 from scalewise.study.space import Edge, Parameter, Space, default_space, point, read_spaces
 from scalewise.workloads.door import find_workload

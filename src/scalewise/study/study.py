@@ -5,9 +5,9 @@ import sys
 import torch
 from rich.console import Console
 
-from scalewise.build import build_loop
 from scalewise.cluster.world import World
 from scalewise.errors import ConfigError, ExitCode
+from scalewise.run.build import build_loop
 from scalewise.study.job import Job
 from scalewise.study.jobs import run_jobs
 from scalewise.study.plan import BatchPlan, StudyRequest, plan_study

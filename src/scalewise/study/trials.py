@@ -13,7 +13,7 @@ from scalewise.config import Target
 from scalewise.record.atomic import told, write_atomically
 from scalewise.record.folder import RunFolder
 from scalewise.record.measurements import Measurements
-from scalewise.record.recorder import Status
+from scalewise.record.status import Status
 from scalewise.study.plan import BatchPlan
 from scalewise.study.race import Progress, arrived, bound, kept_until
 

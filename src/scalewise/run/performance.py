@@ -17,7 +17,6 @@ from typing import Any, Self
 
 import torch
 
-from scalewise.build import GPU_BUCKET_MEGABYTES, bucket_megabytes, build_loop, load_splits
 from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.sums import MessageSum
 from scalewise.cluster.world import World, threads_per_worker
@@ -27,6 +26,7 @@ from scalewise.loop.step import take_step
 from scalewise.loop.total import RunningTotal
 from scalewise.loop.train import Loop
 from scalewise.loop.votes import Votes
+from scalewise.run.build import GPU_BUCKET_MEGABYTES, bucket_megabytes, build_loop, load_splits
 from scalewise.workloads import Workload
 
 _SHORT_RUN_SECONDS = 300.0

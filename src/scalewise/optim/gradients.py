@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from scalewise.recipe.precision import LossScale
+from scalewise.optim.precision import LossScale
 
 
 class Gradients:

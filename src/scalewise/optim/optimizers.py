@@ -3,10 +3,10 @@
 from torch import Tensor
 
 from scalewise.config import AUTO, Recipe
-from scalewise.recipe.flat import FlatWeights
-from scalewise.recipe.layerwise import Lamb, Lars
-from scalewise.recipe.optimizer import Optimizer
-from scalewise.recipe.plain_optimizers import AdamW, Momentum, RMSProp
+from scalewise.optim.flat import FlatWeights
+from scalewise.optim.layerwise import Lamb, Lars
+from scalewise.optim.optimizer import Optimizer
+from scalewise.optim.plain_optimizers import AdamW, Momentum, RMSProp
 
 
 def make_optimizer(recipe: Recipe, weights: FlatWeights, gradients: Tensor) -> Optimizer:

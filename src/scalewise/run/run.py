@@ -15,6 +15,7 @@ from scalewise.cluster.collectives import (
     broadcast_from_chief,
     choose_device,
     gather_values,
+    gpu_name,
     joined,
     make_deterministic,
     wait_for_all,
@@ -29,13 +30,14 @@ from scalewise.loop.clock import Clock
 from scalewise.loop.noise import NoiseSums
 from scalewise.loop.state import TrainingState
 from scalewise.loop.train import EvalResult, Loop, Stopped
-from scalewise.performance import Builder, Choice, choose
-from scalewise.progress import LiveLine, Meter, PlainLines, Silent, View
 from scalewise.recipe.schedules import schedule_name
 from scalewise.record import provenance
 from scalewise.record.folder import RunFolder
-from scalewise.record.recorder import CheckpointTimer, Recorder, Status, now, status_after
+from scalewise.record.status import Status
 from scalewise.record.tensorboard import EventFiles, check_installed
+from scalewise.run.performance import Builder, Choice, choose
+from scalewise.run.progress import LiveLine, Meter, PlainLines, Silent, View
+from scalewise.run.recorder import CheckpointTimer, Recorder, status_after
 from scalewise.workloads import Workload
 
 T = TypeVar("T")
@@ -240,9 +242,9 @@ def _recorder(
         "performance": dataclasses.asdict(choice),
         "device": str(device),
         "versions": provenance.versions(),
-        "hardware": provenance.hardware(device),
+        "hardware": provenance.hardware(gpu_name(device)),
         "git_commit": provenance.git_commit(),
-        "started": folder.metadata().get("started", now()),
+        "started": folder.metadata().get("started", provenance.now()),
     }
     recorder = Recorder(
         folder=folder,

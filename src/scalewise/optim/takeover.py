@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from scalewise.errors import ConfigError, WorkloadError
-from scalewise.recipe.batch_norm import MicrobatchNorm, Moments
+from scalewise.optim.batch_norm import MicrobatchNorm, Moments
 
 _KNOWN = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 """What `MicrobatchNorm` computes: a class that computes anything else must not be replaced by it."""

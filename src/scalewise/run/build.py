@@ -28,16 +28,16 @@ from scalewise.loop.total import RunningTotal, Total
 from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
 from scalewise.models.compiled import compiled
-from scalewise.recipe.averaging import Average
+from scalewise.models.residual import zero_residual_branches
+from scalewise.optim.averaging import Average
+from scalewise.optim.batch_norm import Moments
+from scalewise.optim.flat import FlatWeights, Layout, flatten, layout_with
+from scalewise.optim.gradients import Gradients
+from scalewise.optim.optimizers import make_optimizer
+from scalewise.optim.precision import DTYPES, make_loss_scale
+from scalewise.optim.takeover import take_over_batch_norm
 from scalewise.recipe.batch import Batch, batch_of
-from scalewise.recipe.batch_norm import Moments
-from scalewise.recipe.flat import FlatWeights, Layout, flatten, layout_with
-from scalewise.recipe.gradients import Gradients
-from scalewise.recipe.optimizers import make_optimizer
-from scalewise.recipe.precision import DTYPES, make_loss_scale
-from scalewise.recipe.residual import zero_residual_branches
 from scalewise.recipe.schedules import check_schedule, make_schedule
-from scalewise.recipe.takeover import take_over_batch_norm
 from scalewise.seeds import Purpose, derive
 from scalewise.workloads import Workload
 

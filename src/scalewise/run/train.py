@@ -6,14 +6,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from scalewise.build import resolved
 from scalewise.cluster.launch import launch_local
 from scalewise.cluster.world import World
 from scalewise.config import Config, load_config
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.record.folder import RunFolder, move_aside
-from scalewise.record.recorder import Status
-from scalewise.run import default_folder, run
+from scalewise.record.status import Status
+from scalewise.run.build import resolved
+from scalewise.run.run import default_folder, run
 from scalewise.workloads.door import find_workload
 
 

@@ -1,47 +1,25 @@
 """Turns the results of a loop into files: measurements, checkpoints, metadata and, at the end, the model."""
 
-import datetime
 import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import Any
 
 from scalewise.config import AUTO, Checkpoint
-from scalewise.errors import ExitCode, FolderError
+from scalewise.errors import FolderError
 from scalewise.loop.clock import Clock
 from scalewise.loop.noise import NoiseSums
 from scalewise.loop.state import TrainingState
 from scalewise.loop.stopping import Reason
 from scalewise.loop.train import EvalResult, StepResult, Stopped
 from scalewise.record.folder import RunFolder
+from scalewise.record.provenance import now
+from scalewise.record.status import Status
 from scalewise.record.tensorboard import EventFiles
 
 _AUTO_INTERVAL_SECONDS = 60.0
 _AUTO_SHARE_OF_TIME = 0.01
-
-
-def now() -> str:
-    """Return the time of day, with its zone."""
-    return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
-
-
-class Status(StrEnum):
-    """What became of a run."""
-
-    COMPLETE = "COMPLETE"
-    INCOMPLETE = "INCOMPLETE"
-    INFEASIBLE = "INFEASIBLE"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """The exit code of a command that leaves a run like this."""
-        return {
-            Status.COMPLETE: ExitCode.COMPLETE,
-            Status.INCOMPLETE: ExitCode.STOPPED,
-            Status.INFEASIBLE: ExitCode.DIVERGED,
-        }[self]
 
 
 def status_after(reason: Reason) -> Status:

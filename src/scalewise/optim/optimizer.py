@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from scalewise.recipe.flat import FlatWeights
+from scalewise.optim.flat import FlatWeights
 
 
 class Optimizer(ABC):

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.optim.sgd import sgd
 
-from scalewise.recipe.flat import FlatWeights
-from scalewise.recipe.optimizer import Optimizer, stretches
+from scalewise.optim.flat import FlatWeights
+from scalewise.optim.optimizer import Optimizer, stretches
 
 
 class Momentum(Optimizer):

@@ -7,9 +7,9 @@ layers. Where a layer or its update is all zeros there is no ratio of sizes, and
 import torch
 from torch import Tensor
 
-from scalewise.recipe.flat import FlatWeights
-from scalewise.recipe.optimizer import Optimizer, stretches
-from scalewise.recipe.plain_optimizers import AdamAverages
+from scalewise.optim.flat import FlatWeights
+from scalewise.optim.optimizer import Optimizer, stretches
+from scalewise.optim.plain_optimizers import AdamAverages
 
 
 class _Layers:

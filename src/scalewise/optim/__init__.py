@@ -1,0 +1,1 @@
+"""What moves the weights: one vector of them, their gradients, optimizers, averages, precision, batch normalisation."""
