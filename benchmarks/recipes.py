@@ -18,6 +18,7 @@ from scalewise.loop.step import take_step
 from scalewise.loop.votes import Votes
 from scalewise.optim.flat import flatten
 from scalewise.optim.optimizers import make_optimizer
+from scalewise.recipe.resolve import resolve_recipe
 from scalewise.run.build import build_loop, resolved
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
@@ -112,7 +113,7 @@ def _our_update(name: str) -> Callable[[], float]:
     weights = flatten(_resnet_50_sized())
     gradients: Tensor = torch.randn_like(weights.vector)
     recipe = Recipe.model_validate({"optimizer": name, "weight_decay": 0.01})
-    optimizer = make_optimizer(recipe, weights, gradients)
+    optimizer = make_optimizer(resolve_recipe(recipe), weights, gradients)
     return _timed(lambda: optimizer.step(1e-3, 0.9, 10))
 
 

@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from torch.optim import SGD
 from torch.utils.data import DataLoader, TensorDataset
 
-from scalewise.config import Config, load_config
+from scalewise.config import load_config
 from scalewise.data.splits import Split
+from scalewise.recipe.resolve import ResolvedConfig, resolve
 from scalewise.seeds import Purpose, derive
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
@@ -21,7 +22,7 @@ _NEVER = 1_000_000_000
 class Task:
     """One workload at one global batch."""
 
-    config: Config
+    config: ResolvedConfig
     workload: Workload
     examples: Split
 
@@ -62,4 +63,4 @@ def make_task(workload_name: str, global_batch: int) -> Task:
         f"evaluate.every_steps={_NEVER}",
     ]
     config = load_config(workload_name, workload.defaults, None, overrides)
-    return Task(config, workload, workload.data()["train"])
+    return Task(resolve(config), workload, workload.data()["train"])

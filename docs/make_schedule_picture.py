@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from scalewise.charts import COLOURS, plain_axes, save
 from scalewise.config import Recipe
+from scalewise.recipe.resolve import resolve_recipe
 from scalewise.recipe.schedules import Schedule, make_schedule
 
 EPOCHS = 90
@@ -32,7 +33,7 @@ WARMUPS: dict[str, dict[str, Any]] = {
 def schedule(keys: dict[str, Any]) -> Schedule:
     """Make the schedule of a run of 90 epochs at batch 4,096, scaled from 0.1 at 256."""
     recipe = Recipe.model_validate({**REFERENCE, **keys})
-    return make_schedule(recipe, STEPS_PER_EPOCH * recipe.global_batch, EPOCHS * STEPS_PER_EPOCH)
+    return make_schedule(resolve_recipe(recipe), STEPS_PER_EPOCH * recipe.global_batch, EPOCHS * STEPS_PER_EPOCH)
 
 
 def draw(axes: Axes, title: str, curves: dict[str, dict[str, Any]], epochs: float) -> None:

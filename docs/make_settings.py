@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from scalewise.config import Config
-from scalewise.config.duration import DurationText
+from scalewise.config.duration import DurationField
+from scalewise.config.target import TargetField
 
 _INTRODUCTION = """# Settings
 
@@ -33,7 +34,7 @@ def _section(name: str) -> str:
 
 
 def _row(key: str, field: FieldInfo) -> str:
-    default = json.dumps(field.default).strip('"')
+    default = json.dumps(field.default, default=str).strip('"')
     return f"| `{key}` | {_kind(field.rebuild_annotation())} | `{default}` | {field.description} |"
 
 
@@ -41,8 +42,10 @@ def _kind(annotation: Any) -> str:
     """Name the values that a setting takes."""
     if typing.get_origin(annotation) is typing.Literal:
         return ", ".join(map(str, typing.get_args(annotation)))
-    if annotation == DurationText:
+    if annotation == DurationField:
         return "duration"
+    if annotation == TargetField:
+        return "text"
     if typing.get_origin(annotation) is typing.Annotated:
         return _kind(typing.get_args(annotation)[0])
     if typing.get_origin(annotation) is tuple:

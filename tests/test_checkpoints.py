@@ -12,6 +12,7 @@ import torch
 
 from processes import NETS, Run, finish, group, start, train
 from scalewise.config import Checkpoint
+from scalewise.recipe.resolve import resolve_checkpoint
 from scalewise.record.checkpoints import Checkpoints
 from scalewise.run.recorder import CheckpointTimer
 
@@ -167,7 +168,7 @@ def test_a_full_disk_does_not_end_the_training(tmp_path: Path) -> None:
 def test_automatic_checkpoints_cost_under_one_percent(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    timer = CheckpointTimer(Checkpoint())
+    timer = CheckpointTimer(resolve_checkpoint(Checkpoint()))
     now += 59
     assert not timer.due(step=1)
     now += 1
@@ -182,8 +183,8 @@ def test_automatic_checkpoints_cost_under_one_percent(monkeypatch: pytest.Monkey
 def test_other_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    steps = CheckpointTimer(Checkpoint(every_steps=10, every_seconds=None))
-    seconds = CheckpointTimer(Checkpoint(every_seconds=5))
+    steps = CheckpointTimer(resolve_checkpoint(Checkpoint(every_steps=10, every_seconds=None)))
+    seconds = CheckpointTimer(resolve_checkpoint(Checkpoint(every_seconds=5)))
     now += 5
     assert [steps.due(step) for step in (9, 10, 11)] == [False, True, False]
     assert seconds.due(step=1)

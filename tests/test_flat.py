@@ -6,6 +6,7 @@ from torch import nn
 from scalewise.config import Recipe
 from scalewise.optim.flat import flatten
 from scalewise.optim.optimizers import make_optimizer
+from scalewise.recipe.resolve import resolve_recipe
 
 
 def test_flat_weights_are_the_networks_own() -> None:
@@ -23,6 +24,6 @@ def test_flat_weights_are_the_networks_own() -> None:
 
 def test_a_network_without_biases_has_nothing_exempt() -> None:
     weights = flatten(nn.Linear(3, 2, bias=False))
-    optimizer = make_optimizer(Recipe(weight_decay=0.1), weights, torch.zeros_like(weights.vector))
+    optimizer = make_optimizer(resolve_recipe(Recipe(weight_decay=0.1)), weights, torch.zeros_like(weights.vector))
     optimizer.step(0.1, 0.9, 1)
     assert weights.exempt_from == len(weights.vector)

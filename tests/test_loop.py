@@ -13,6 +13,7 @@ from scalewise.cluster.world import World
 from scalewise.config import load_config
 from scalewise.loop.stopping import Reason
 from scalewise.loop.train import EvalResult, Loop, StepResult, Stopped
+from scalewise.recipe.resolve import resolve
 from scalewise.run.build import build_loop
 from scalewise.workloads.door import find_workload
 
@@ -23,7 +24,7 @@ def make_loop(
     torch.set_num_threads(1)
     found = find_workload(workload)
     config = load_config(workload, found.defaults, None, overrides)
-    return build_loop(config, found, World(), torch.device("cpu"), interrupted)
+    return build_loop(resolve(config), found, World(), torch.device("cpu"), interrupted)
 
 
 def drain(loop: Loop) -> tuple[list[StepResult], list[EvalResult], Stopped]:

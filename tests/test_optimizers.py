@@ -11,6 +11,7 @@ from torch import nn
 from scalewise.config import Recipe
 from scalewise.optim.flat import flatten
 from scalewise.optim.optimizers import make_optimizer
+from scalewise.recipe.resolve import resolve_recipe
 from scalewise.recipe.schedules import make_schedule
 
 Array = npt.NDArray[np.float64]
@@ -95,11 +96,11 @@ def test_a_hundred_steps_follow_the_formula(name: str, weight_decay: float, sche
     recipe = Recipe.model_validate(
         {"optimizer": name, "weight_decay": weight_decay, "learning_rate": rate, "schedule": schedule}
     )
-    plan = make_schedule(recipe, train_examples=1000, last_step=120)
+    plan = make_schedule(resolve_recipe(recipe), train_examples=1000, last_step=120)
     model = network()
     weights = flatten(model)
     gradients = torch.zeros(len(weights.vector) + 32)  # behind the gradients comes what else is summed
-    optimizer = make_optimizer(recipe, weights, gradients)
+    optimizer = make_optimizer(resolve_recipe(recipe), weights, gradients)
 
     expected = {key: value.detach().numpy().astype(np.float64) for key, value in model.named_parameters()}
     memories: dict[str, Memory] = {key: {} for key in expected}
@@ -136,7 +137,7 @@ def test_torchs_optimizers_do_the_same(
     weights = flatten(ours)
     gradients = torch.zeros_like(weights.vector)
     recipe = Recipe.model_validate({"optimizer": name, "weight_decay": 0.01})
-    optimizer = make_optimizer(recipe, weights, gradients)
+    optimizer = make_optimizer(resolve_recipe(recipe), weights, gradients)
     parameters = list(theirs.parameters())
     others = [
         reference([p for p in parameters if p.ndim > 1], 0.01),
@@ -161,5 +162,5 @@ def test_a_network_of_one_matrix_or_of_one_bias(name: str) -> None:
         model.weight = nn.Parameter(torch.ones(shape))
         weights = flatten(model)
         recipe = Recipe.model_validate({"optimizer": name, "weight_decay": 0.1})
-        make_optimizer(recipe, weights, torch.ones_like(weights.vector)).step(0.1, 0.9, 1)
+        make_optimizer(resolve_recipe(recipe), weights, torch.ones_like(weights.vector)).step(0.1, 0.9, 1)
         assert (model.weight < 1).all() and model.weight.isfinite().all()

@@ -20,6 +20,7 @@ from scalewise.optim.flat import flatten, layout_with
 from scalewise.optim.gradients import Gradients
 from scalewise.optim.takeover import take_over_batch_norm
 from scalewise.recipe.batch import Batch, batch_of
+from scalewise.recipe.resolve import resolve_recipe
 
 
 def test_ghost_batches_are_normalised_one_by_one() -> None:
@@ -42,9 +43,9 @@ def test_ghosts_need_batch_normalisation_and_fit_into_the_microbatch() -> None:
     with pytest.raises(ConfigError, match="no batch normalisation"):
         take_over_batch_norm(nn.Linear(2, 2), torch.zeros(4, 2), ghost_batch=4)
     with pytest.raises(ConfigError, match="larger than the microbatch"):
-        batch_of(Recipe(global_batch=64, microbatch=16, ghost_batch=32))
-    assert batch_of(Recipe(global_batch=4096, ghost_batch=128)).microbatch == 128
-    assert batch_of(Recipe(global_batch=4096, ghost_batch=48)).microbatch == 96
+        batch_of(resolve_recipe(Recipe(global_batch=64, microbatch=16, ghost_batch=32)))
+    assert batch_of(resolve_recipe(Recipe(global_batch=4096, ghost_batch=128))).microbatch == 128
+    assert batch_of(resolve_recipe(Recipe(global_batch=4096, ghost_batch=48))).microbatch == 96
 
 
 def test_the_average_has_its_half_life_in_examples() -> None:

@@ -11,6 +11,7 @@ from scalewise.config import Recipe
 from scalewise.errors import ConfigError
 from scalewise.optim.gradients import Gradients
 from scalewise.optim.precision import LossScale, make_loss_scale
+from scalewise.recipe.resolve import resolve_recipe
 
 OVERFLOWING = f"{NETS}:Overflowing"
 FP16 = ("--set", "recipe.precision=fp16")
@@ -36,17 +37,17 @@ def test_good_steps_must_come_in_a_row() -> None:
 
 
 def test_a_static_scale_stays() -> None:
-    scale = make_loss_scale(Recipe(precision="fp16", loss_scale=1024))
+    scale = make_loss_scale(resolve_recipe(Recipe(precision="fp16", loss_scale=1024)))
     assert scale is not None
     scale.skipped_step()
     assert (scale.value, scale.skipped_steps) == (1024.0, 1)
 
 
 def test_only_fp16_has_a_scale() -> None:
-    assert make_loss_scale(Recipe(precision="bf16")) is None
+    assert make_loss_scale(resolve_recipe(Recipe(precision="bf16"))) is None
     for precision in ("fp32", "bf16"):
         with pytest.raises(ConfigError, match="goes with"):
-            make_loss_scale(Recipe.model_validate({"precision": precision, "loss_scale": 1024}))
+            make_loss_scale(resolve_recipe(Recipe.model_validate({"precision": precision, "loss_scale": 1024})))
 
 
 def test_gradients_are_unscaled_before_they_are_clipped() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from scalewise.config import Recipe
 from scalewise.errors import ConfigError
+from scalewise.recipe.resolve import resolve_recipe
 from scalewise.recipe.scaling import full_learning_rate
 from scalewise.recipe.schedules import Schedule, make_schedule
 
@@ -15,7 +16,7 @@ STEPS_PER_EPOCH = 100  # at batch 256
 
 def schedule(last_step: int | None = 9000, **keys: Any) -> Schedule:
     recipe = Recipe.model_validate({"global_batch": 256, "learning_rate": 1.0, **keys})
-    return make_schedule(recipe, EXAMPLES, last_step)
+    return make_schedule(resolve_recipe(recipe), EXAMPLES, last_step)
 
 
 def rates(plan: Schedule, *epochs: float) -> list[float]:
@@ -51,7 +52,7 @@ def thesis(batch: int, warmup: str) -> Schedule:
             "microbatch": 256,
         }
     )
-    return make_schedule(recipe, train_examples=409_600, last_step=90 * 409_600 // batch)
+    return make_schedule(resolve_recipe(recipe), train_examples=409_600, last_step=90 * 409_600 // batch)
 
 
 def test_the_thesis_stepping_warmup_epoch_by_epoch() -> None:
@@ -82,7 +83,7 @@ def test_the_thesis_drops_at_30_60_and_80_epochs() -> None:
 def test_a_recipe_reads_the_same_at_every_batch(batch: int) -> None:
     keys = {"warmup": "gradual", "warmup_start_factor": 0.0, "schedule": "cosine"}
     plans = {
-        b: make_schedule(Recipe.model_validate({"global_batch": b, **keys}), 409_600, 90 * 409_600 // b)
+        b: make_schedule(resolve_recipe(Recipe.model_validate({"global_batch": b, **keys})), 409_600, 90 * 409_600 // b)
         for b in (16, batch)
     }
     for epoch in (0, 1, 2.5, 5, 10, 45, 89):

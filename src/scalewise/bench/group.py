@@ -13,7 +13,8 @@ from scalewise.bench.points import BenchRequest, points
 from scalewise.cluster.collectives import choose_device, joined
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import World, threads_per_worker
-from scalewise.config import AUTO, Config
+from scalewise.config import AUTO
+from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.run.build import build_loop
 from scalewise.workloads import Workload
 
@@ -53,7 +54,7 @@ def measure_group(request: BenchRequest, workload: Workload, world: World) -> Gr
 
 
 def _largest_microbatch(
-    request: BenchRequest, config: Config, workload: Workload, world: World, device: torch.device
+    request: BenchRequest, config: ResolvedConfig, workload: Workload, world: World, device: torch.device
 ) -> int:
     """Find what fits: no more than all examples, or, in strong scaling, than a worker's part of the global batch."""
     parts = build_loop(config, workload, world, device, lambda: False).parts

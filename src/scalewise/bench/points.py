@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalewise.cluster.world import usable_cores
-from scalewise.config import AUTO, Auto, Config, load_config
+from scalewise.config import AUTO, Auto, load_config
 from scalewise.errors import ConfigError
+from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.run.build import resolved
 from scalewise.workloads import Workload
 
@@ -51,7 +52,7 @@ class Point:
     """One number of workers at one batch."""
 
     workers: int
-    config: Config
+    config: ResolvedConfig
 
 
 def microbatches(text: str) -> Sequence[int] | Auto:

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalewise.config import Config, load_config
+from scalewise.config import load_config
 from scalewise.errors import ConfigError
+from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.folder import RunFolder
 from scalewise.run.build import resolved
 from scalewise.workloads.door import find_workload
@@ -47,7 +48,7 @@ class Trial:
 
     condition: Condition
     seed: int
-    config: Config
+    config: ResolvedConfig
     folder: RunFolder
     recipe_file: Path
 
@@ -84,7 +85,7 @@ def _trials(request: CompareRequest) -> Iterator[Trial]:
             )
 
 
-def _config(request: CompareRequest, condition: Condition, seed: int) -> Config:
+def _config(request: CompareRequest, condition: Condition, seed: int) -> ResolvedConfig:
     """Lay a condition between the workload's own recipe and the user's overrides."""
     shared = {
         "recipe": {

@@ -3,7 +3,6 @@
 from scalewise.config.duration import Duration
 from scalewise.config.load import (
     differences,
-    fingerprint,
     load_config,
     model_decisions,
     parse_yaml,
@@ -27,7 +26,6 @@ __all__ = [
     "Stop",
     "Target",
     "differences",
-    "fingerprint",
     "load_config",
     "model_decisions",
     "parse_yaml",

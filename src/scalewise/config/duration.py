@@ -4,9 +4,9 @@ import math
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator
+from pydantic import PlainSerializer, PlainValidator
 
 _PATTERN = re.compile(r"\s*(?P<amount>[0-9.eE+-]+)\s*(?P<unit>epoch|example|step)s?\s*")
 
@@ -55,12 +55,21 @@ class Duration:
         return self.examples(global_batch, train_examples) / global_batch
 
     def __str__(self) -> str:
-        return f"{self.amount:g} {self.unit}"
+        return f"{plain(self.amount)} {self.unit}"
 
 
-def _checked(text: str) -> str:
-    return str(Duration.parse(text))
+def plain(value: float) -> str:
+    """Write a number with all of its digits, a whole one without a point.
+
+    >>> plain(5.0), plain(1234567.0), plain(0.1)
+    ('5', '1234567', '0.1')
+    """
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
-DurationText = Annotated[str, AfterValidator(_checked)]
-"""A duration as a configuration holds it."""
+def _read(value: Any) -> Duration:
+    return value if isinstance(value, Duration) else Duration.parse(str(value))
+
+
+DurationField = Annotated[Duration, PlainValidator(_read), PlainSerializer(str)]
+"""A duration as a field of a configuration, which files write as text."""

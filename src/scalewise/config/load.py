@@ -1,8 +1,6 @@
 """Builds a configuration from layers: the workload's defaults, presets or a YAML file, `--set` overrides."""
 
 import functools
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from scalewise.config.presets import PRESETS
-from scalewise.config.schema import Config
+from scalewise.config.schema import AUTO, Config
 from scalewise.errors import ConfigError, nearest
 
 Layer = Mapping[str, Any]
@@ -109,13 +107,8 @@ def parse_override(text: str) -> Layer:
 
 def model_decisions(config: Config) -> dict[str, Any]:
     """Return every key that decides the model or where it is measured, by dotted path: what sittings must share."""
-    content = config.model_dump(include={"workload", "recipe", "stop", "evaluate"})
+    content = config.model_dump(mode="json", include={"workload", "recipe", "stop", "evaluate"})
     return dict(_flatten(content))
-
-
-def fingerprint(config: Config) -> str:
-    """Return a hash of everything that decides the model or where it is measured."""
-    return hashlib.sha256(json.dumps(model_decisions(config), sort_keys=True).encode()).hexdigest()
 
 
 def differences(there: Layer, now: Layer) -> list[str]:
@@ -133,8 +126,14 @@ def differences(there: Layer, now: Layer) -> list[str]:
 
 
 def to_yaml(config: Config) -> str:
-    """Write the configuration so that `--recipe` reads it back."""
-    return yaml.dump(config.model_dump(), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    """Write the configuration so that `--recipe` reads it back.
+
+    What nobody has chosen about the cluster or the arithmetic is left out: another machine chooses for itself.
+    """
+    content = config.model_dump(mode="json")
+    for section in ("cluster", "performance"):
+        content[section] = {key: value for key, value in content[section].items() if value != AUTO}
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 def _merge(lower: Mapping[str, Any], upper: Layer) -> dict[str, Any]:

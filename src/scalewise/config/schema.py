@@ -3,10 +3,9 @@
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
-from pydantic import field_validator as validator
 
-from scalewise.config.duration import DurationText
-from scalewise.config.target import Target
+from scalewise.config.duration import Duration, DurationField, Unit
+from scalewise.config.target import TargetField
 
 Auto = Literal["auto"]
 AUTO: Auto = "auto"
@@ -36,10 +35,10 @@ class Recipe(Section):
     )
     learning_rate: PositiveFloat = Field(0.1, description="full learning rate, at `reference_batch`")
     momentum: Fraction = Field(0.9, description="share of the past in the direction; beta1 of adamw and lamb; not sgd")
-    second_moment: Fraction | Auto = Field(
+    second_moment: Fraction | Auto | None = Field(
         AUTO, description="share of the past in the squares: beta2 of adamw and lamb (auto: 0.999), rmsprop (0.99)"
     )
-    epsilon: PositiveFloat | Auto = Field(
+    epsilon: PositiveFloat | Auto | None = Field(
         AUTO, description="added to the root of the squares; auto: 1e-8, for lamb 1e-6"
     )
     lars_coefficient: Annotated[float, Field(gt=0, le=1)] = Field(
@@ -56,24 +55,25 @@ class Recipe(Section):
         256, description="the batch that learning_rate is for; unless set, that of the workload's own recipe"
     )
     warmup: Literal["none", "stepping", "gradual"] = Field("none", description="how the rate gets to its full value")
-    warmup_length: DurationText = Field("5 epochs", description="how long the warmup takes")
-    warmup_start_factor: Annotated[float, Field(ge=0, le=1)] | Auto = Field(
+    warmup_length: DurationField = Field(Duration(5, Unit.EPOCHS), description="how long the warmup takes")
+    warmup_start_factor: Annotated[float, Field(ge=0, le=1)] | Auto | None = Field(
         AUTO, description="where gradual begins; auto: at the unscaled rate, else at a microbatch's share of the rate"
     )
     schedule: Literal["constant", "steps", "exponential", "polynomial", "linear", "cosine", "one_cycle"] | Auto = Field(
         AUTO, description="what the rate does then; auto: linear with learning_rate_decay_steps, else constant"
     )
-    schedule_length: DurationText | Auto = Field(
-        AUTO, description="when the schedule ends, counted from the start; auto: when the run ends"
+    schedule_length: DurationField | Literal["run"] | Auto | None = Field(
+        AUTO, description="when the schedule ends, counted from the start; auto: run, when the run ends"
     )
     learning_rate_decay_steps: PositiveInt | None = Field(None, description="schedule_length in steps")
-    end_learning_rate_factor: Annotated[float, Field(ge=0, le=1)] | Auto = Field(
+    end_learning_rate_factor: Annotated[float, Field(ge=0, le=1)] | Auto | None = Field(
         AUTO,
         description="what is left of the rate at the end; auto: linear 0.01, exponential 0.1, one_cycle 0.0001, else 0",
     )
     polynomial_power: PositiveFloat = Field(2.0, description="power of the polynomial schedule")
-    drop_at: tuple[DurationText, ...] = Field(
-        ("30 epochs", "60 epochs", "80 epochs"), description="when the schedule `steps` drops the rate"
+    drop_at: tuple[DurationField, ...] = Field(
+        tuple(Duration(epochs, Unit.EPOCHS) for epochs in (30, 60, 80)),
+        description="when the schedule `steps` drops the rate",
     )
     drop_factor: Annotated[float, Field(gt=0, lt=1)] = Field(0.1, description="what is left of the rate after a drop")
     cycle_start_factor: Annotated[float, Field(gt=0, le=1)] = Field(
@@ -85,19 +85,19 @@ class Recipe(Section):
     ghost_batch: Annotated[int, Field(ge=2)] | None = Field(
         None, description="examples that batch normalisation sees together; null: a microbatch"
     )
-    average_half_life: DurationText | None = Field(
+    average_half_life: DurationField | None = Field(
         None, description="half-life of the running average of the weights; null: no averaging"
     )
     precision: Literal["fp32", "bf16", "fp16"] = Field(
         "fp32", description="of the network's arithmetic; weights are fp32"
     )
-    loss_scale: PositiveFloat | Literal["dynamic"] | Auto = Field(
+    loss_scale: PositiveFloat | Literal["dynamic"] | Auto | None = Field(
         AUTO, description="what fp16 multiplies the loss by: a number, or dynamic, which is auto"
     )
     label_smoothing: Fraction = Field(0.0, description="share of each label spread over all classes")
     zero_init_residual: bool = Field(False, description="begin with residual branches that add nothing")
     augmentation: Literal["none", "flip_and_crop"] = Field("none", description="what is done to training images")
-    image_sizes: tuple[tuple[DurationText, Annotated[int, Field(ge=4)]], ...] = Field(
+    image_sizes: tuple[tuple[DurationField, Annotated[int, Field(ge=4)]], ...] = Field(
         (), description="sizes that training images are scaled to, and from when on, e.g. [[0 epochs, 16]]"
     )
 
@@ -105,26 +105,21 @@ class Recipe(Section):
 class Stop(Section):
     """When training ends: at whichever comes first."""
 
-    target: str | None = Field(None, description="a metric past a value, e.g. val/classification_error<0.05")
+    target: TargetField | None = Field(None, description="a metric past a value, e.g. val/classification_error<0.05")
     steps: PositiveInt | None = Field(None, description="after so many steps")
     epochs: PositiveFloat | None = Field(None, description="after so many passes over the training examples")
     seconds: PositiveFloat | None = Field(None, description="after so many seconds of training")
-
-    @validator("target")
-    @classmethod
-    def _parses(cls, text: str | None) -> str | None:
-        return None if text is None else str(Target.parse(text))
 
 
 class Evaluate(Section):
     """When and on what the metrics are measured; always at step 0 and at the end."""
 
     every_steps: PositiveInt | None = Field(None, description="measure every so many steps")
-    every_examples: PositiveInt | Auto | None = Field(
-        AUTO, description="measure every so many examples; auto: once an epoch, unless every_steps is given"
+    every_examples: PositiveInt | Literal["epoch"] | Auto | None = Field(
+        AUTO, description="measure every so many examples; auto: epoch, unless every_steps is given"
     )
-    train_examples: PositiveInt | Auto = Field(
-        AUTO, description="how many training examples are measured; auto: as many as val has"
+    train_examples: PositiveInt | Literal["as_val"] | Auto = Field(
+        AUTO, description="how many training examples are measured; auto: as_val, as many as val has"
     )
     batch: PositiveInt = Field(256, description="examples evaluated together")
 
@@ -134,7 +129,10 @@ class Checkpoint(Section):
 
     every_steps: PositiveInt | None = Field(None, description="save every so many steps")
     every_seconds: PositiveFloat | Auto | None = Field(
-        AUTO, description="save every so many seconds; auto: every minute, or seldom enough to cost under 1 %"
+        AUTO, description="save every so many seconds; auto: every minute"
+    )
+    share_of_time: Fraction | Auto | None = Field(
+        AUTO, description="save less often where it takes more of the time; auto: 0.01, null where an interval is given"
     )
     keep: PositiveInt = Field(3, description="how many checkpoints are kept")
 

@@ -4,8 +4,11 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Any, Self
 
+from pydantic import PlainSerializer, PlainValidator
+
+from scalewise.config.duration import plain
 from scalewise.errors import ConfigError, nearest
 
 _PATTERN = re.compile(r"\s*(?P<metric>[^<>\s=]+)\s*(?P<sign>[<>])\s*(?P<value>[^<>\s=]+)\s*")
@@ -47,4 +50,12 @@ class Target:
             raise ConfigError(f"stop.target names the unknown metric {self.metric!r}{hint}")
 
     def __str__(self) -> str:
-        return f"{self.metric}{'<' if self.below else '>'}{self.value:g}"
+        return f"{self.metric}{'<' if self.below else '>'}{plain(self.value)}"
+
+
+def _read(value: Any) -> Target:
+    return value if isinstance(value, Target) else Target.parse(str(value))
+
+
+TargetField = Annotated[Target, PlainValidator(_read), PlainSerializer(str)]
+"""A target as a field of a configuration, which files write as text."""

@@ -52,6 +52,5 @@ def stop_rule(stop: Stop, global_batch: int, train_examples: int) -> StopRule:
     """
     if not any((stop.target, stop.steps, stop.epochs, stop.seconds)):
         raise ConfigError("nothing ends this run: set stop.target, stop.steps, stop.epochs or stop.seconds")
-    target = Target.parse(stop.target) if stop.target else None
     epoch_steps = None if stop.epochs is None else -int(-(stop.epochs * train_examples) // global_batch)
-    return StopRule(target, stop.steps, epoch_steps, stop.seconds)
+    return StopRule(stop.target, stop.steps, epoch_steps, stop.seconds)

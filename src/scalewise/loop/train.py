@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
-from scalewise.config import AUTO, Evaluate
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
 from scalewise.loop.noise import NoiseSample
 from scalewise.loop.step import Parts, StepOutcome, take_step
 from scalewise.loop.stopping import Reason, StopRule
 from scalewise.loop.votes import Votes
+from scalewise.recipe.resolve import ResolvedEvaluate
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,9 @@ class EvaluationPlan:
         return step * self.global_batch // self.every_examples > (step - 1) * self.global_batch // self.every_examples
 
 
-def evaluation_plan(evaluate: Evaluate, global_batch: int, train_examples: int) -> EvaluationPlan:
-    """Fill in what `auto` stands for: once an epoch, unless a number of steps is given."""
-    every_examples = evaluate.every_examples
-    if every_examples == AUTO:
-        every_examples = None if evaluate.every_steps else train_examples
+def evaluation_plan(evaluate: ResolvedEvaluate, global_batch: int, train_examples: int) -> EvaluationPlan:
+    """Count in examples."""
+    every_examples = train_examples if evaluate.every_examples == "epoch" else evaluate.every_examples
     return EvaluationPlan(evaluate.every_steps, every_examples, global_batch)
 
 

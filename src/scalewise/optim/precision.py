@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map_only
 
-from scalewise.config import AUTO, Recipe
-from scalewise.errors import ConfigError
+from scalewise.recipe.resolve import ResolvedRecipe
 
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 _INITIAL_SCALE = 65536.0
@@ -59,17 +58,13 @@ class LossScale:
         self.state[2] += 1
 
 
-def make_loss_scale(recipe: Recipe) -> LossScale | None:
+def make_loss_scale(recipe: ResolvedRecipe) -> LossScale | None:
     """Make the recipe's loss scale; only fp16 has one."""
-    if recipe.precision != "fp16":
-        if recipe.loss_scale != AUTO:
-            raise ConfigError(
-                f"recipe.loss_scale={recipe.loss_scale} goes with recipe.precision=fp16, not {recipe.precision}"
-            )
+    if recipe.loss_scale is None:
         return None
-    if recipe.loss_scale in (AUTO, "dynamic"):
+    if recipe.loss_scale == "dynamic":
         return LossScale(_INITIAL_SCALE, dynamic=True)
-    return LossScale(float(recipe.loss_scale), dynamic=False)
+    return LossScale(recipe.loss_scale, dynamic=False)
 
 
 def put_through(network: Callable[[Tensor], Any], inputs: Tensor, precision: str) -> Any:

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-from scalewise.config import AUTO, Recipe
 from scalewise.errors import ConfigError
-
-_AUTO_MICROBATCH = 64
+from scalewise.recipe.resolve import ResolvedRecipe
 
 
 @dataclass(frozen=True)
@@ -53,25 +51,6 @@ class Batch:
         return range(worker * count // workers, (worker + 1) * count // workers)
 
 
-def batch_of(recipe: Recipe) -> Batch:
-    """Cut the recipe's global batch.
-
-    >>> batch_of(Recipe(global_batch=97))
-    Batch(examples=97, microbatch=49)
-    >>> batch_of(Recipe(global_batch=4096)).microbatches
-    64
-    """
-    examples, ghost = recipe.global_batch, recipe.ghost_batch
-    if ghost is not None and ghost > (examples if recipe.microbatch == AUTO else recipe.microbatch):
-        raise ConfigError(f"recipe.ghost_batch={ghost} is larger than the microbatch that it should cut up")
-    if recipe.microbatch == AUTO:
-        # Two microbatches even for a small batch, so that two workers can share any batch but a single example.
-        count = min(examples, max(2, -(-examples // _AUTO_MICROBATCH)))
-        microbatch = -(-examples // count)
-        return Batch(examples, microbatch if ghost is None else min(examples, -(-microbatch // ghost) * ghost))
-    if recipe.microbatch > examples:
-        raise ConfigError(
-            f"recipe.microbatch={recipe.microbatch} is larger than recipe.global_batch={examples}; "
-            f"use at most {examples}, or auto"
-        )
-    return Batch(examples, recipe.microbatch)
+def batch_of(recipe: ResolvedRecipe) -> Batch:
+    """Cut the recipe's global batch."""
+    return Batch(recipe.global_batch, recipe.microbatch)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalewise.config import Config, differences, fingerprint, model_decisions, read_config, to_yaml
+from scalewise.config import Config, differences, model_decisions, read_config, to_yaml
 from scalewise.errors import FolderError
+from scalewise.recipe.resolve import ResolvedConfig, fingerprint, resolve
 from scalewise.record.atomic import told, write_atomically
 from scalewise.record.checkpoints import Checkpoints, SavedState, pack
 from scalewise.record.lock import acquire
@@ -72,11 +73,11 @@ class RunFolder:
         """Read the configuration of the run."""
         return read_config(self._config)
 
-    def check(self, config: Config) -> None:
+    def check(self, config: ResolvedConfig) -> None:
         """Refuse a folder whose run has another recipe."""
         if not self.begun():
             return
-        found = differences(model_decisions(self.config()), model_decisions(config))
+        found = differences(model_decisions(resolve(self.config())), model_decisions(config))
         if found:
             raise FolderError(
                 f"{self.path} holds a run of another recipe: {'; '.join(found)}; "
@@ -118,7 +119,7 @@ class RunFolder:
         with told(self.path):
             self._checkpoints.save(step, recipe, tensors, numbers, keep)
 
-    def latest_checkpoint(self, config: Config, say: Callable[[str], None]) -> SavedState | None:
+    def latest_checkpoint(self, config: ResolvedConfig, say: Callable[[str], None]) -> SavedState | None:
         """Read the newest checkpoint of this recipe that is undamaged, if there is one."""
         return self._checkpoints.latest(config.workload, fingerprint(config), say)
 

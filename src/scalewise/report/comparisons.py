@@ -10,6 +10,7 @@ from scalewise.compare.results import Curve, Quality, Row, Summary, against_base
 from scalewise.compare.table import comparison_table
 from scalewise.compare.trials import BASELINE, Condition, Trial
 from scalewise.errors import ExitCode, FolderError
+from scalewise.recipe.resolve import resolve
 from scalewise.record.folder import RunFolder
 from scalewise.report.chart import Axis, Line, Mark, Plot, Series, Shape
 from scalewise.report.commands import command
@@ -82,7 +83,9 @@ def _curves(folder: Path, condition: Condition, seeds: int, quality: Quality) ->
     runs = [(seed, _trial_folder(folder, condition, seed)) for seed in range(seeds)]
     try:
         return [
-            read_curve(Trial(condition, seed, run.config(), run, folder), quality) for seed, run in runs if run.begun()
+            read_curve(Trial(condition, seed, resolve(run.config()), run, folder), quality)
+            for seed, run in runs
+            if run.begun()
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise FolderError(f"a run of {condition.name!r} in {folder} is damaged: {error}") from None

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalewise.config import Config, Target, model_decisions
+from scalewise.config import Config, model_decisions
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
 from scalewise.report.chart import Axis, Mark, Plot, Rule, Series, Shape
@@ -90,7 +90,7 @@ def _how_it_ended(config: Config, facts: Facts) -> str:
 def _chief_metric(config: Config, measured: Measured) -> str | None:
     """Return the metric of the target where lower is better, or else the first error on val."""
     columns = list(measured[-1][1]) if measured else []
-    target = Target.parse(config.stop.target) if config.stop.target else None
+    target = config.stop.target
     wanted = [target.metric] if target is not None and target.below else []
     found = [*wanted, "val/classification_error", *(name for name in columns if name.startswith("val/"))]
     return next((name for name in found if name in columns and _any_number(measured, name)), None)
@@ -121,7 +121,7 @@ def _asked(config: Config, facts: Facts) -> dict[str, str]:
         "global batch": f"{recipe.global_batch:,}",
         "optimizer": recipe.optimizer,
         "learning rate": f"{recipe.learning_rate:g}",
-        "target": stop.target or "none",
+        "target": str(stop.target or "none"),
         "ends after": " or ".join(f"{value:,g} {name}" for name, value in ends.items() if value is not None)
         or "nothing",
         "workers": facts.text("workers") or as_text(config.cluster.workers),
@@ -150,7 +150,7 @@ def _caption(name: str, plot: Plot) -> str:
 def _metric_plot(config: Config, metric: str, columns: Sequence[str], measured: Measured) -> Plot:
     values = [row[name] for _, row in measured for name in columns if math.isfinite(row[name])]
     log = bool(values) and min(values) > 0 and max(values) / min(values) > _LOG_FROM
-    target = Target.parse(config.stop.target) if config.stop.target else None
+    target = config.stop.target
     rules = [Rule("y", target.value, f"target {target.value:g}")] if target and target.metric in columns else []
     y = Axis(metric.replace("_", " "), log=log, from_zero=not log)
     series = [_split(config, name, measured, colour) for colour, name in enumerate(columns)]

@@ -7,7 +7,7 @@ import torch
 
 from scalewise.cluster.sums import MessageSum, NarrowSum, make_worker_sum
 from scalewise.cluster.world import World, readers_per_worker
-from scalewise.config import AUTO, Config, Duration, Recipe
+from scalewise.config import AUTO, Config, Recipe
 from scalewise.data.given import as_splits
 from scalewise.data.order import ExampleOrder, permutation
 from scalewise.data.splits import Examples
@@ -37,7 +37,8 @@ from scalewise.optim.optimizers import make_optimizer
 from scalewise.optim.precision import DTYPES, make_loss_scale
 from scalewise.optim.takeover import take_over_batch_norm
 from scalewise.recipe.batch import Batch, batch_of
-from scalewise.recipe.schedules import check_schedule, make_schedule
+from scalewise.recipe.resolve import ResolvedConfig, ResolvedRecipe, resolve
+from scalewise.recipe.schedules import make_schedule
 from scalewise.seeds import Purpose, derive
 from scalewise.workloads import Workload
 
@@ -45,17 +46,13 @@ GPU_BUCKET_MEGABYTES = 25.0
 """Large enough for the network's full speed, and small enough to leave early."""
 
 
-def resolved(config: Config, workers: int) -> Config:
-    """Replace `auto` by what it stands for, where that is known without the data; check what can be checked."""
-    batch = batch_of(config.recipe)
-    batch.share(0, workers)
-    check_schedule(config.recipe)
-    make_loss_scale(config.recipe)
+def resolved(asked: Config, workers: int) -> ResolvedConfig:
+    """Replace `auto` by what it stands for, and check what can be checked without the data."""
+    config = resolve(asked)
+    batch_of(config.recipe).share(0, workers)
     _check_wire(config)
     _check_performance(config)
-    recipe = config.recipe.model_copy(update={"microbatch": batch.microbatch})
-    cluster = config.cluster.model_copy(update={"workers": workers})
-    return config.model_copy(update={"recipe": recipe, "cluster": cluster})
+    return config.model_copy(update={"cluster": config.cluster.model_copy(update={"workers": workers})})
 
 
 def load_splits(config: Config, workload: Workload, world: World, device: torch.device) -> dict[str, Examples]:
@@ -65,7 +62,7 @@ def load_splits(config: Config, workload: Workload, world: World, device: torch.
 
 
 def build_loop(
-    config: Config,
+    config: ResolvedConfig,
     workload: Workload,
     world: World,
     device: torch.device,
@@ -163,10 +160,10 @@ def _make_noise_meter(config: Config, batch: Batch) -> NoiseMeter | None:
     return NoiseMeter(every_steps, batch)
 
 
-def _make_feed(recipe: Recipe, train: Examples, batch: Batch, share: range) -> Feed:
+def _make_feed(recipe: ResolvedRecipe, train: Examples, batch: Batch, share: range) -> Feed:
     if recipe.augmentation != "none" or recipe.image_sizes:
         _check_images(recipe, tuple(train.part(0, 1).inputs.shape[1:]))
-    starts = [Duration.parse(start).steps(batch.examples, len(train)) for start, _ in recipe.image_sizes]
+    starts = [start.steps(batch.examples, len(train)) for start, _ in recipe.image_sizes]
     sizes = sorted(zip(starts, (size for _, size in recipe.image_sizes), strict=True))
     order = ExampleOrder(recipe.seed, len(train))
     if isinstance(train, StoredSplit):
@@ -200,20 +197,22 @@ def _make_total(
     return RunningTotal(layout, worker_sum)
 
 
-def _make_average(recipe: Recipe, weights: FlatWeights, moments: Moments | None, train_examples: int) -> Average | None:
+def _make_average(
+    recipe: ResolvedRecipe, weights: FlatWeights, moments: Moments | None, train_examples: int
+) -> Average | None:
     if recipe.average_half_life is None:
         return None
-    half_life = Duration.parse(recipe.average_half_life).examples(recipe.global_batch, train_examples)
+    half_life = recipe.average_half_life.examples(recipe.global_batch, train_examples)
     if half_life == 0:
         raise ConfigError("recipe.average_half_life must be more than nothing; null means no averaging")
     statistics = moments.statistics if moments is not None else []
     return Average([weights.vector, *statistics], half_life, recipe.global_batch)
 
 
-def _measured_train_examples(config: Config, splits: dict[str, Examples]) -> Examples:
+def _measured_train_examples(config: ResolvedConfig, splits: dict[str, Examples]) -> Examples:
     """Choose the training examples that evaluation measures: the same ones every time."""
     train, wanted = splits["train"], config.evaluate.train_examples
-    count = min(len(train), len(splits["val"]) if wanted == AUTO else wanted)
+    count = min(len(train), len(splits["val"]) if wanted == "as_val" else wanted)
     seed = derive(config.recipe.seed, Purpose.EVALUATION_SUBSET)
     chosen = permutation(seed, 0, len(train))[:count].sort().values
     return train.only(chosen)

@@ -20,12 +20,13 @@ import torch
 from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.sums import MessageSum
 from scalewise.cluster.world import World, threads_per_worker
-from scalewise.config import AUTO, Config
+from scalewise.config import AUTO
 from scalewise.data.splits import Examples
 from scalewise.loop.step import take_step
 from scalewise.loop.total import RunningTotal
 from scalewise.loop.train import Loop
 from scalewise.loop.votes import Votes
+from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.run.build import GPU_BUCKET_MEGABYTES, bucket_megabytes, build_loop, load_splits
 from scalewise.workloads import Workload
 
@@ -55,7 +56,7 @@ class Choice:
     probe_seconds: float = 0.0
 
     @classmethod
-    def default(cls, config: Config, world: World, device: torch.device) -> Self:
+    def default(cls, config: ResolvedConfig, world: World, device: torch.device) -> Self:
         """Return what `auto` stands for without a probe."""
         performance = config.performance
         return cls(
@@ -67,7 +68,7 @@ class Choice:
         )
 
     @classmethod
-    def recorded(cls, content: Mapping[str, Any], config: Config, world: World, device: torch.device) -> Self:
+    def recorded(cls, content: Mapping[str, Any], config: ResolvedConfig, world: World, device: torch.device) -> Self:
         """Return the choice of an earlier sitting, where nothing else is asked for now."""
         earlier, performance = cls(**content), config.performance
         kept: dict[str, Any] = {}
@@ -87,7 +88,7 @@ class Choice:
         buckets = "" if self.bucket_megabytes is None else f", buckets of {self.bucket_megabytes:g} MB"
         return f"filters {self.memory_format}, {threads}, network {network}{buckets}"
 
-    def settled(self, config: Config) -> Config:
+    def settled(self, config: ResolvedConfig) -> ResolvedConfig:
         """Return the configuration without `auto`."""
         cluster = config.cluster.model_copy(update={"threads_per_worker": self.threads_per_worker})
         performance = config.performance.model_copy(
@@ -104,7 +105,7 @@ class Choice:
 class Builder:
     """Builds the loop of one run by any choice, from data that is loaded once."""
 
-    config: Config
+    config: ResolvedConfig
     workload: Workload
     world: World
     device: torch.device
@@ -148,7 +149,7 @@ def choose(builder: Builder, loop: Loop, choice: Choice) -> tuple[Loop, Choice]:
     return loop, dataclasses.replace(choice, probe_seconds=round(time.perf_counter() - started, 3))
 
 
-def _changes(config: Config, choice: Choice, loop: Loop, device: torch.device) -> list[dict[str, Any]]:
+def _changes(config: ResolvedConfig, choice: Choice, loop: Loop, device: torch.device) -> list[dict[str, Any]]:
     """List what may be changed about a choice, one after the other; equal bits leave nothing to change."""
     changes: list[dict[str, Any]] = []
     if config.recipe.exact:

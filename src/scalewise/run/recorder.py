@@ -6,20 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scalewise.config import AUTO, Checkpoint
 from scalewise.errors import FolderError
 from scalewise.loop.clock import Clock
 from scalewise.loop.noise import NoiseSums
 from scalewise.loop.state import TrainingState
 from scalewise.loop.stopping import Reason
 from scalewise.loop.train import EvalResult, StepResult, Stopped
+from scalewise.recipe.resolve import ResolvedCheckpoint
 from scalewise.record.folder import RunFolder
 from scalewise.record.provenance import now
 from scalewise.record.status import Status
 from scalewise.record.tensorboard import EventFiles
-
-_AUTO_INTERVAL_SECONDS = 60.0
-_AUTO_SHARE_OF_TIME = 0.01
 
 
 def status_after(reason: Reason) -> Status:
@@ -30,7 +27,7 @@ def status_after(reason: Reason) -> Status:
 class CheckpointTimer:
     """Decides when the next checkpoint is due."""
 
-    def __init__(self, settings: Checkpoint) -> None:
+    def __init__(self, settings: ResolvedCheckpoint) -> None:
         self._settings = settings
         self._last, self._cost_seconds = time.monotonic(), 0.0
 
@@ -38,9 +35,9 @@ class CheckpointTimer:
         """Say whether a checkpoint belongs after this step."""
         if self._settings.every_steps is not None and step % self._settings.every_steps == 0:
             return True
-        interval = self._settings.every_seconds
-        if interval == AUTO:
-            interval = max(_AUTO_INTERVAL_SECONDS, self._cost_seconds / _AUTO_SHARE_OF_TIME)
+        interval, share = self._settings.every_seconds, self._settings.share_of_time
+        if interval is not None and share:
+            interval = max(interval, self._cost_seconds / share)
         return interval is not None and time.monotonic() - self._last >= interval
 
     def done(self, cost_seconds: float) -> None:
@@ -60,7 +57,7 @@ class Recorder:
     facts: Mapping[str, Any]
     """What is known about the run from the start: for the metadata."""
     global_batch: int
-    settings: Checkpoint
+    settings: ResolvedCheckpoint
     timer: CheckpointTimer
     events: EventFiles | None
     say: Callable[[str], None]

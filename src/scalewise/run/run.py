@@ -23,14 +23,13 @@ from scalewise.cluster.collectives import (
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.signals import StopRequest
 from scalewise.cluster.world import World
-from scalewise.config import Config, fingerprint
 from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode, FolderError, UserError
 from scalewise.loop.clock import Clock
 from scalewise.loop.noise import NoiseSums
 from scalewise.loop.state import TrainingState
 from scalewise.loop.train import EvalResult, Loop, Stopped
-from scalewise.recipe.schedules import schedule_name
+from scalewise.recipe.resolve import ResolvedConfig, fingerprint
 from scalewise.record import provenance
 from scalewise.record.folder import RunFolder
 from scalewise.record.status import Status
@@ -43,15 +42,15 @@ from scalewise.workloads import Workload
 T = TypeVar("T")
 
 
-def default_folder(config: Config) -> Path:
+def default_folder(config: ResolvedConfig) -> Path:
     """Name a folder after everything that decides the model, so that the same command continues the same run."""
     parts = re.split(r"[/:]", config.workload.replace(".py:", ":"))
     name = Path(*(part for part in parts if part not in ("", ".", "..")))
-    return "runs" / name / fingerprint(config)[:10]
+    return "runs" / name / fingerprint(config).partition("-")[2][:10]
 
 
 def run(
-    config: Config,
+    config: ResolvedConfig,
     workload: Workload,
     out: Path,
     world: World,
@@ -144,7 +143,7 @@ class Start:
 
 def _open(
     folder: RunFolder | None,
-    config: Config,
+    config: ResolvedConfig,
     state: TrainingState,
     stack: contextlib.ExitStack,
     say: Callable[[str], None],
@@ -193,7 +192,7 @@ def _together(world: World, prepare: Callable[[], T]) -> T:
     return cast(T, prepared)
 
 
-def _derived(config: Config, loop: Loop) -> list[str]:
+def _derived(config: ResolvedConfig, loop: Loop) -> list[str]:
     """Say what the recipe comes to at this batch, where the recipe does not say it itself."""
     recipe, wire, sentences = config.recipe, config.cluster.wire, []
     facts = loop.parts.schedule.facts()
@@ -207,7 +206,7 @@ def _derived(config: Config, loop: Loop) -> list[str]:
         sentences.append(f"{recipe.warmup} warmup of {facts['warmup_steps']} steps from {first:g}")
     if facts["decay_points"]:
         steps = ", ".join(f"{step:,}" for step in facts["decay_points"])
-        sentences.append(f"schedule {schedule_name(recipe)} with its points at steps {steps}")
+        sentences.append(f"schedule {recipe.schedule} with its points at steps {steps}")
     if (scale := loop.parts.state.loss_scale) is not None:
         sentences.append(f"loss scale {scale.value:g}")
     derived = ["; ".join(sentences)] if sentences else []
@@ -227,16 +226,16 @@ def _view(loop: Loop, world: World) -> View:
 
 
 def _recorder(
-    folder: RunFolder, config: Config, loop: Loop, device: torch.device, view: View, choice: Choice
+    folder: RunFolder, config: ResolvedConfig, loop: Loop, device: torch.device, view: View, choice: Choice
 ) -> Recorder:
     state = loop.parts.state
     facts = {
         "workload": config.workload,
-        "parameters": config.recipe.model_dump(),
+        "parameters": config.recipe.model_dump(mode="json"),
         "weights": sum(parameter.numel() for parameter in state.weights.parameters),
         "train_examples": len(loop.parts.feed.source.examples),
         "derived": loop.parts.schedule.facts(),
-        "target": config.stop.target,
+        "target": None if config.stop.target is None else str(config.stop.target),
         "workers": config.cluster.workers,
         "threads_per_worker": torch.get_num_threads(),
         "performance": dataclasses.asdict(choice),

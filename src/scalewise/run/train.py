@@ -44,8 +44,8 @@ def train(request: TrainRequest) -> Ended:
     """Train as asked."""
     world = World.from_environment()
     workload = find_workload(request.workload)
-    config = load_config(request.workload, workload.defaults, request.recipe, request.overrides)
-    config = resolved(config, _workers(request, config, world))
+    asked = load_config(request.workload, workload.defaults, request.recipe, request.overrides)
+    config = resolved(asked, _workers(request, asked, world))
     folder = RunFolder(request.out or default_folder(config))
     if request.fresh and world.chief and world.restarts == 0:
         move_aside(folder.path)

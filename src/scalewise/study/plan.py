@@ -11,6 +11,7 @@ from scalewise.config import AUTO, Config, Target, differences, load_config
 from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, FolderError
 from scalewise.loop.stopping import stop_rule
+from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.confirmations import Confirmations
 from scalewise.record.folder import RunFolder
 from scalewise.record.study_folder import OWN, StudyFolder, TrialFolder
@@ -115,20 +116,20 @@ class BatchPlan:
         study = "/".join((*self.name, str(self.batch_size), str(stage.first_trial)))
         return point(stage.space, study, self.seed, trial_id - stage.first_trial)
 
-    def config(self, trial_id: int) -> Config:
+    def config(self, trial_id: int) -> ResolvedConfig:
         """Return the whole configuration of a trial."""
         recipe = {**self.base.recipe.model_dump(), **self.parameters(trial_id), "seed": trial_id}
         content = {**self.base.model_dump(), "recipe": recipe}
         return resolved(load_config(self.base.workload, content, None, []), workers=1)
 
-    def fresh_config(self, trial_id: int, seed: int) -> Config:
+    def fresh_config(self, trial_id: int, seed: int) -> ResolvedConfig:
         """Return a trial's configuration with another seed, which ends at the target.
 
         It keeps the limit of the trials: a schedule may go by it.
         """
         config = self.config(trial_id)
         recipe = config.recipe.model_copy(update={"seed": seed})
-        stop = config.stop.model_copy(update={"target": str(self.target)})
+        stop = config.stop.model_copy(update={"target": self.target})
         return config.model_copy(update={"recipe": recipe, "stop": stop})
 
     @property
@@ -217,7 +218,7 @@ def _plan(request: StudyRequest, defaults: Mapping[str, Any], batch_size: int, t
     last_step = stop_rule(base.stop, batch_size, train_examples).last_step
     assert last_step is not None
     course = Course(batch_size, every_examples, last_step)
-    target = Target.parse(request.target or own.stop.target or _no_target(request.workload))
+    target = _target(request, own)
     name = (*_names(request.workload), optimizer)
     return BatchPlan(
         out=request.out,
@@ -259,8 +260,12 @@ def _microbatch(own: Config, batch_size: int) -> int | str:
     return wanted if wanted == AUTO else min(int(wanted), batch_size)
 
 
-def _no_target(workload: str) -> str:
-    raise ConfigError(f"{workload} has no target of its own: name one with --target")
+def _target(request: StudyRequest, own: Config) -> Target:
+    if request.target is not None:
+        return Target.parse(request.target)
+    if own.stop.target is not None:
+        return own.stop.target
+    raise ConfigError(f"{request.workload} has no target of its own: name one with --target")
 
 
 def _space(request: StudyRequest, own: Config, optimizer: str, batch_size: int) -> Space:
