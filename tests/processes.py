@@ -15,9 +15,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from safetensors.torch import load_file
 from torch import Tensor
@@ -25,6 +26,8 @@ from torch import Tensor
 ROOT = Path(__file__).parent.parent
 NETS = ROOT / "tests" / "workloads" / "nets.py"
 PATIENCE_SECONDS = 120
+
+T = TypeVar("T")
 
 _forked = multiprocessing.get_context("forkserver")
 _forked.set_forkserver_preload(["scalewise.cli", "scalewise.advise.advise", "torch._dynamo"])
@@ -80,6 +83,12 @@ def group(workers: int, *arguments: object, env: Mapping[str, str] | None = None
     output = log.read_text()
     log.unlink()
     return Finished(members[0].exitcode or 0, output)
+
+
+def in_own_process(function: Callable[..., T], *arguments: object) -> T:
+    """Call a function in a new process: what it does to torch ends with it."""
+    with ProcessPoolExecutor(1, mp_context=_forked) as pool:
+        return pool.submit(function, *arguments).result(PATIENCE_SECONDS)
 
 
 def train(workers: int, workload: object, out: Path, *arguments: object, expect: int = 0) -> "Run":

@@ -86,7 +86,7 @@ def test_where_the_signal_may_be_nothing_there_is_no_upper_end() -> None:
 
 
 def test_a_smaller_last_microbatch_takes_no_part_and_loss_scales_are_taken_out() -> None:
-    meter = NoiseMeter(every_steps=2, batch=Batch(examples=20, microbatch=8))
+    meter = NoiseMeter(every_steps=2, batch=Batch(examples=20, microbatch=8), device=torch.device("cpu"))
     gradients = [torch.tensor([3.0]), torch.tensor([4.0])]
     assert [float(meter.square(2, microbatch, gradients)) for microbatch in range(3)] == [25, 25, 0]
     assert float(meter.square(3, 0, gradients)) == 0  # not measured

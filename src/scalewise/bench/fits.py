@@ -18,7 +18,8 @@ from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.memory import free_memory, give_freed_memory_back
 from scalewise.cluster.world import World
 from scalewise.errors import ConfigError
-from scalewise.loop.step import Parts, gradients_and_loss
+from scalewise.loop.step import Parts, contribution
+from scalewise.loop.votes import Votes
 from scalewise.recipe.batch import Batch
 
 _SMALLEST = 16
@@ -76,7 +77,7 @@ def _go_through(parts: Parts, size: int) -> None:
     source = SyntheticSource(parts.feed.source.examples, parts.feed.source.order, Batch(size, size))
     feed = dataclasses.replace(parts.feed, source=source)
     for _ in range(_ROUNDS):
-        gradients_and_loss(dataclasses.replace(parts, feed=feed), 0)
+        contribution(dataclasses.replace(parts, feed=feed), 0, Votes)
 
 
 class _Machine:

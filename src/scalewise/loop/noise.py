@@ -6,6 +6,7 @@ enough to tell the two parts apart, and every step has both. Each part is averag
 the mean of the ratios would be biased.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,6 @@ from torch import Tensor
 from scalewise.recipe.batch import Batch
 
 _CONFIDENCE = 0.95
-_NOTHING = torch.zeros(())
 
 
 class NoiseSample(NamedTuple):
@@ -33,6 +33,11 @@ class NoiseMeter:
 
     every_steps: int
     batch: Batch
+    device: torch.device
+
+    @functools.cached_property
+    def _nothing(self) -> Tensor:
+        return torch.zeros((), device=self.device)
 
     def due(self, step: int) -> bool:
         """Say whether a step is measured."""
@@ -41,7 +46,7 @@ class NoiseMeter:
     def square(self, step: int, microbatch: int, gradients: Sequence[Tensor]) -> Tensor:
         """Return |g|^2 of a microbatch's part of the gradient; a smaller last microbatch does not take part."""
         if not self.due(step) or self.batch.size(microbatch) < self.batch.microbatch:
-            return _NOTHING
+            return self._nothing
         return torch.stack(torch._foreach_norm(list(gradients))).square().sum()
 
     def sample(self, step: int, squares: Tensor, summed: Tensor, loss_scale: float) -> NoiseSample | None:

@@ -17,7 +17,7 @@ from scalewise.loop.feed import Feed
 from scalewise.loop.noise import NoiseMeter, NoiseSample
 from scalewise.loop.state import TrainingState
 from scalewise.loop.total import Total
-from scalewise.loop.votes import Votes
+from scalewise.loop.votes import Ballot, Votes
 from scalewise.optim.batch_norm import Moments
 from scalewise.optim.gradients import Gradients
 from scalewise.optim.precision import put_through
@@ -41,10 +41,8 @@ class Parts:
     total: Total
     gradients: Gradients
     schedule: Schedule
+    ballot: Ballot
     noise: NoiseMeter | None = None
-
-
-_NO_MOMENTS, _NO_SQUARE = torch.zeros(0), torch.zeros(())
 
 
 class StepOutcome(NamedTuple):
@@ -64,21 +62,21 @@ def take_step(parts: Parts, votes: Callable[[], Votes]) -> StepOutcome:
     state, step = parts.state, parts.state.step
     for microbatch in parts.share:
         parts.total.expect(microbatch)
-        parts.total.add(microbatch, [*gradients_and_loss(parts, microbatch), votes().tensor()])
+        parts.total.add(microbatch, contribution(parts, microbatch, votes))
     parts.total.finish()
-    *_, moments, mean_loss, squares, all_votes = parts.total.pieces
+    *gradients_and_moments, mean_loss, all_votes, squares = parts.total.pieces
     loss, rate = mean_loss.item(), parts.schedule.learning_rate(step)
     diverged = not math.isfinite(loss) and not state.may_overflow
     if usable := parts.gradients.make_ready() and math.isfinite(loss):
         if parts.moments is not None:
-            parts.moments.move_running_statistics(moments)
+            parts.moments.move_running_statistics(gradients_and_moments[-1])
         state.optimizer.step(rate, parts.schedule.momentum(step), state.updates + 1)
     noise = parts.noise.sample(step, squares, parts.gradients.summed, state.scale) if parts.noise else None
     state.count_step(taken=usable)
     return StepOutcome(loss, rate, not usable, diverged, Votes(*(votes > 0 for votes in all_votes.tolist())), noise)
 
 
-def gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
+def contribution(parts: Parts, microbatch: int, votes: Callable[[], Votes]) -> list[Tensor]:
     """Put one microbatch through the network: its part of the gradients and of whatever else is summed."""
     state = parts.state
     examples = parts.feed.microbatch(state.step, microbatch)
@@ -89,6 +87,6 @@ def gradients_and_loss(parts: Parts, microbatch: int) -> list[Tensor]:
     loss = parts.loss(outputs, examples.targets) / parts.feed.source.batch.examples
     scaled = loss if state.loss_scale is None else loss * state.scale
     gradients = torch.autograd.grad(scaled, state.weights.parameters, materialize_grads=True)
-    moments = parts.moments.sums if parts.moments is not None else _NO_MOMENTS
-    square = parts.noise.square(state.step, microbatch, gradients) if parts.noise else _NO_SQUARE
-    return [*gradients, moments, loss.detach(), square]
+    moments = [parts.moments.sums] if parts.moments is not None else []
+    squares = [parts.noise.square(state.step, microbatch, gradients)] if parts.noise is not None else []
+    return [*gradients, *moments, loss.detach(), parts.ballot.cast(votes()), *squares]

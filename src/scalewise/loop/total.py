@@ -28,7 +28,7 @@ class Total(ABC):
 
     @abstractmethod
     def add(self, microbatch: int, contribution: list[Tensor]) -> None:
-        """Take what one microbatch gives, one tensor per piece."""
+        """Take what one microbatch gives, one tensor per piece; last pieces that no microbatch gives stay zero."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -50,7 +50,7 @@ class RunningTotal(Total):
 
     def add(self, microbatch: int, contribution: list[Tensor]) -> None:
         """Add one microbatch to this worker's sum."""
-        self._put(self._own_pieces, contribution)
+        self._put(self._own_pieces[: len(contribution)], contribution)
         self._empty = False
 
     def _put(self, own_pieces: list[Tensor], contribution: list[Tensor]) -> None:

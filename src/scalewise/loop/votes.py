@@ -5,8 +5,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-_NO_VOTES = torch.zeros(2)
-
 
 class Votes(NamedTuple):
     """What a worker wants after this step; one vote is enough, and all workers learn of it in the same step."""
@@ -14,6 +12,17 @@ class Votes(NamedTuple):
     interrupt: bool = False
     out_of_time: bool = False
 
-    def tensor(self) -> Tensor:
-        """Return the votes as numbers that can be added up."""
-        return torch.tensor([self.interrupt, self.out_of_time], dtype=torch.float32) if any(self) else _NO_VOTES
+
+class Ballot:
+    """A worker's votes as numbers that can be added up, on its device; written only when they change: hardly ever."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._votes = Votes()
+        self._numbers = torch.zeros(len(self._votes), device=device)
+
+    def cast(self, votes: Votes) -> Tensor:
+        """Return the votes as numbers."""
+        if votes != self._votes:
+            self._votes = votes
+            self._numbers.copy_(torch.tensor(votes))
+        return self._numbers

@@ -22,11 +22,12 @@ class _Layers:
             for start, shape in zip(offsets, shapes, strict=False)
             if start < weights.exempt_from
         ]
+        self._no_norms = vector[:0]
 
     def norms(self) -> Tensor:
         """Return the length of each layer."""
         if not self._pieces:
-            return torch.zeros(0)
+            return self._no_norms
         return torch.stack(torch._foreach_norm(self._pieces))
 
     def multiply(self, factors: Tensor) -> None:

@@ -27,6 +27,7 @@ from scalewise.loop.stopping import stop_rule
 from scalewise.loop.total import RunningTotal, Total
 from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
+from scalewise.loop.votes import Ballot
 from scalewise.models.compiled import compiled
 from scalewise.models.residual import zero_residual_branches
 from scalewise.optim.averaging import Average
@@ -87,7 +88,8 @@ def build_loop(
     smallest = batch.size(batch.microbatches - 1)
     names = probe(model, workload, recipe.label_smoothing, train, smallest, [size for _, size in feed.sizes])
 
-    layout = layout_with(weights, moments.sums.shape if moments is not None else (0,), (), (), (2,))
+    # The squares are last: only a noise meter gives any.
+    layout = layout_with(weights, *([moments.sums.shape] if moments is not None else []), (), (2,), ())
     total = _make_total(config, layout, weights, batch, world, share)
     loss_scale = make_loss_scale(recipe)
     gradients = Gradients(total.vector[: len(weights.vector)], loss_scale, recipe.clip_norm)
@@ -104,7 +106,8 @@ def build_loop(
         total=total,
         gradients=gradients,
         schedule=schedule,
-        noise=_make_noise_meter(config, batch),
+        ballot=Ballot(device),
+        noise=_make_noise_meter(config, batch, device),
     )
     measured = {**splits, "train": _measured_train_examples(config, splits)}
     evaluator = Evaluator(model, workload.metrics, measured, names, config.evaluate.batch, world, average)
@@ -146,7 +149,7 @@ def bucket_megabytes(config: Config, device: torch.device) -> float | None:
     return wanted
 
 
-def _make_noise_meter(config: Config, batch: Batch) -> NoiseMeter | None:
+def _make_noise_meter(config: Config, batch: Batch, device: torch.device) -> NoiseMeter | None:
     every_steps = config.noise_scale.every_steps
     if every_steps is None:
         return None
@@ -157,7 +160,7 @@ def _make_noise_meter(config: Config, batch: Batch) -> NoiseMeter | None:
         )
     if config.recipe.combine != "mean":
         raise ConfigError("noise_scale.every_steps works with recipe.combine=mean, not adasum")
-    return NoiseMeter(every_steps, batch)
+    return NoiseMeter(every_steps, batch, device)
 
 
 def _make_feed(recipe: ResolvedRecipe, train: Examples, batch: Batch, share: range) -> Feed:
