@@ -14,7 +14,6 @@ import torch
 
 import scalewise
 from processes import NETS, in_own_process
-from scalewise.run.build import build_loop
 from scalewise.cluster.world import World
 from scalewise.config import load_config
 from scalewise.loop.state import TrainingState
@@ -22,7 +21,9 @@ from scalewise.loop.step import take_step
 from scalewise.loop.train import EvalResult, Loop, StepResult, Stopped
 from scalewise.loop.votes import Votes
 from scalewise.optim.gradients import Gradients
+from scalewise.recipe.resolve import resolve
 from scalewise.record.checkpoints import Checkpoints
+from scalewise.run.build import build_loop
 from scalewise.workloads.door import find_workload
 
 DENSE, NORMALISED, RESIDUAL = "digits/fc_64_64", f"{NETS}:BatchNorm", f"{NETS}:Residual"
@@ -67,7 +68,7 @@ def make_loop(device: str, workload: str, *overrides: str) -> Loop:
     torch.set_num_threads(1)
     found = find_workload(workload)
     config = load_config(workload, found.defaults, None, [*TWO_STEPS, *TWO_MICROBATCHES, *overrides])
-    return build_loop(config, found, World(), torch.device(device), lambda: False)
+    return build_loop(resolve(config), found, World(), torch.device(device), lambda: False)
 
 
 def bits_of(state: TrainingState) -> dict[str, bytes]:
@@ -121,8 +122,8 @@ def resume(folder: Path, workload: str, *overrides: str) -> tuple[dict[str, byte
     with PretendDevice():
         begun, resumed = (make_loop("pretend", workload, *overrides).parts for _ in range(2))
         take_step(begun, Votes)
-        Checkpoints(folder).save(1, begun.state.tensors(), {}, keep=1)
-        saved = Checkpoints(folder).latest(print)
+        Checkpoints(folder).save(1, "recipe", begun.state.tensors(), {"workload": workload}, keep=1)
+        saved = Checkpoints(folder).latest(workload, "recipe", print)
         assert saved is not None
         resumed.state.load(saved.tensors)
         resumed.state.step = saved.step
