@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from scalewise.data.augmentation import flip_and_crop, resized, size_at
 from scalewise.data.splits import Split
-from scalewise.loop.randomness import seed_microbatch
 from scalewise.loop.source import Source
+from scalewise.optim.randomness import seed_microbatch
 
 
 @dataclass(frozen=True)

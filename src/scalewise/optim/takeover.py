@@ -8,6 +8,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from scalewise.errors import ConfigError, WorkloadError
 from scalewise.optim.batch_norm import MicrobatchNorm, Moments
+from scalewise.optim.randomness import seed_generators
 
 _KNOWN = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 """What `MicrobatchNorm` computes: a class that computes anything else must not be replaced by it."""
@@ -88,8 +89,8 @@ def _outputs(model: nn.Module, inputs: Tensor) -> dict[str, list[Tensor]]:
     buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
     outputs: dict[str, list[Tensor]] = {}
     for training in (True, False):
-        with torch.no_grad(), torch.random.fork_rng():
-            torch.manual_seed(0)  # dropout draws the same in both networks
+        with torch.no_grad(), torch.random.fork_rng([inputs.device] if inputs.device.type == "cuda" else []):
+            seed_generators(0, inputs.device)  # dropout draws the same in both networks
             outputs["training" if training else "evaluation"] = list(_tensors(model.train(training)(inputs)))
         for name, buffer in model.named_buffers():
             buffer.copy_(buffers[name])

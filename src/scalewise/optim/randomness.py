@@ -6,8 +6,12 @@ from scalewise.seeds import Purpose, derive
 
 
 def seed_microbatch(seed: int, step: int, microbatch: int, device: torch.device) -> None:
+    """Seed whatever the network draws from."""
+    seed_generators(derive(seed, Purpose.MICROBATCH, step, microbatch), device)
+
+
+def seed_generators(seed: int, device: torch.device) -> None:
     """Seed the generators that draw on this device; `torch.manual_seed` asks every backend there is, and is slow."""
-    derived = derive(seed, Purpose.MICROBATCH, step, microbatch)
-    torch.default_generator.manual_seed(derived)
+    torch.default_generator.manual_seed(seed)
     if device.type == "cuda":
-        torch.cuda.manual_seed(derived)
+        torch.cuda.manual_seed(seed)
