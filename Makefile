@@ -3,14 +3,30 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check data services bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-planning \
+.PHONY: demo test test-fast test-lowest check format docs data services bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-planning \
   bench-targets same-model convergence study plans pictures clean
 
 demo: $(VENV)/.installed  ## which batch, rate and cluster for digits/fc_64_64? under three minutes
 	$(BIN)/scalewise advise digits/fc_64_64 --minutes 2 --out runs/demo
 
-test: $(VENV)/.installed-dev data services  ## all tests, on real data and in real processes, with their coverage
+test: $(VENV)/.installed-dev data services  ## all tests, on real data and in real processes: about ten minutes
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal --cov --cov-report=term --durations 20
+
+test-fast: $(VENV)/.installed-dev data  ## what starts no processes: about a minute
+	$(BIN)/python -m pytest -q -m "not processes" --numprocesses 2 --dist worksteal
+
+# Old libraries warn of what newer ones took away: that is theirs.
+test-lowest: data  ## the fast tests with the lowest versions that pyproject.toml allows
+	test -d .venv-lowest || python3 -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install -q -c constraints-lowest.txt -e '.[dev]'
+	.venv-lowest/bin/python -m pytest -q -W ignore::DeprecationWarning -m "not processes" -n 2 --dist worksteal
+
+format: $(VENV)/.installed-dev  ## put code into its form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.installed-docs  ## the documentation as a site, in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
 check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, links in the docs
 	$(BIN)/ruff check .
@@ -83,7 +99,7 @@ pictures: $(VENV)/.installed-dev data  ## the pictures in the docs
 	$(BIN)/python docs/make_law_picture.py
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-lowest build
 
 # Each level of installation is a stamp: what it needs is installed once, and again when its versions change.
 $(VENV)/bin/python:
@@ -96,6 +112,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
 	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[docs]'
+	touch $@
 
 $(VENV)/.installed-peers: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev,peers]'

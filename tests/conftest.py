@@ -10,6 +10,15 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that start processes: `make test-fast` leaves them out."""
+    from fast import starts_processes
+
+    for item in items:
+        if isinstance(item, pytest.Function) and starts_processes(item):
+            item.add_marker("processes")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Where coverage is measured, measure it in every process that a test starts."""
     if config.getoption("cov_source", None):

@@ -236,6 +236,7 @@ def test_students_distribution_is_scipys() -> None:
     freedoms = (1, 2, 3, 4, 7, 10, 99, 500)
     for probability in (0.75, 0.975, 0.9995):
         ours = [quantile(probability, freedom) for freedom in freedoms]
-        np.testing.assert_allclose(ours, stats.t.ppf(probability, freedoms), rtol=1e-12)
+        # By what lies beyond: older versions of SciPy have quantiles of fewer digits.
+        np.testing.assert_allclose(stats.t.sf(ours, freedoms), 1 - probability, rtol=1e-11)
     values = np.linspace(-20, 60, 161)
     np.testing.assert_allclose(log_tail_of_four(values), stats.t.logsf(values, 4), rtol=1e-9)

@@ -71,5 +71,9 @@ def _read(value: Any) -> Duration:
     return value if isinstance(value, Duration) else Duration.parse(str(value))
 
 
-DurationField = Annotated[Duration, PlainValidator(_read), PlainSerializer(str)]
+def _write(duration: Duration) -> str:
+    return str(duration)
+
+
+DurationField = Annotated[Duration, PlainValidator(_read), PlainSerializer(_write)]
 """A duration as a field of a configuration, which files write as text."""

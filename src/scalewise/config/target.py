@@ -57,5 +57,9 @@ def _read(value: Any) -> Target:
     return value if isinstance(value, Target) else Target.parse(str(value))
 
 
-TargetField = Annotated[Target, PlainValidator(_read), PlainSerializer(str)]
+def _write(target: Target) -> str:
+    return str(target)
+
+
+TargetField = Annotated[Target, PlainValidator(_read), PlainSerializer(_write)]
 """A target as a field of a configuration, which files write as text."""
