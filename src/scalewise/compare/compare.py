@@ -16,7 +16,7 @@ from scalewise.compare.results import Curve, Quality, Row, against_baseline, mak
 from scalewise.compare.trials import CompareRequest, Condition, Trial, conditions, trials
 from scalewise.config import to_yaml
 from scalewise.errors import ConfigError, ExitCode
-from scalewise.record.atomic import write_result
+from scalewise.storage import write_result
 from scalewise.train import TrainRequest, train
 from scalewise.workloads.door import find_workload
 
