@@ -23,7 +23,7 @@ def partial_file(folder: Path) -> Iterator[tuple[Path, int]]:
     finally:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
-        os.close(descriptor)
+        _unlock(descriptor)
 
 
 @contextlib.contextmanager
@@ -34,7 +34,7 @@ def partial_folder(folder: Path) -> Iterator[Path]:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
-        os.close(descriptor)
+        _unlock(descriptor)
 
 
 def remove_folder(folder: Path) -> None:
@@ -61,6 +61,13 @@ def _locked(folder: Path, make: Callable[[Path], int | None]) -> tuple[Path, int
         if path.exists():
             return path, descriptor
         os.close(descriptor)
+
+
+def _unlock(descriptor: int) -> None:
+    """Lift the lock and close; closing alone would not do while a child forked just now has it open too."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
 
 
 def _make_file(path: Path) -> int:
