@@ -190,23 +190,27 @@ def test_a_claim_ends_with_its_process_however_it_dies(local: LocalStore) -> Non
             assert got_it
 
 
-def claim_and_fork(local: LocalStore) -> None:
+def claim_and_fork(local: LocalStore, child_releases: bool) -> None:
     """Claim, then fork a child that lives on, as a reader of stored data does."""
     claim = local.claim("it")
     assert claim is not None
     child = os.fork()
     if child == 0:
-        claim.release()  # as at the end of a `with` block; it is not the child's to release
+        if child_releases:
+            claim.release()  # as at the end of a `with` block; it is not the child's to release
         local.write("forked", str(os.getpid()).encode())
     time.sleep(PATIENCE_SECONDS)
 
 
-def test_a_forked_child_neither_holds_nor_releases_what_its_parent_has_claimed(local: LocalStore) -> None:
-    with process(claim_and_fork, local) as parent:
+@pytest.mark.parametrize("child_releases", [False, True])
+def test_a_forked_child_neither_holds_nor_releases_a_claim(child_releases: bool, local: LocalStore) -> None:
+    with process(claim_and_fork, local, child_releases) as parent:
         wait_until(lambda: local.exists("forked"), "the child lives")
         child = int(local.read("forked") or b"")
         try:
+            holder = local.holder("it")
             assert local.claim("it") is None
+            assert holder is not None and holder.process == parent.pid
             os.kill(parent.pid, signal.SIGKILL)
             parent.join()
             assert alive(child)
