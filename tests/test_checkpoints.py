@@ -12,9 +12,11 @@ import torch
 
 from processes import NETS, Run, finish, group, start, train
 from scalewise.config import Checkpoint
+from scalewise.errors import FolderError
 from scalewise.recipe.resolve import resolve_checkpoint
 from scalewise.record.checkpoints import Checkpoints
 from scalewise.run.recorder import CheckpointTimer
+from scalewise.storage import LocalStore
 
 MISCHIEF = f"{NETS}:Mischief"
 EVERY_5 = ("--exact", "--set", "checkpoint.every_steps=5")
@@ -197,16 +199,17 @@ def test_the_time_of_checkpoints_is_counted_apart(reference: Run) -> None:
 
 
 def test_a_failed_checkpoint_leaves_the_older_ones(tmp_path: Path) -> None:
-    checkpoints = Checkpoints(tmp_path)
+    checkpoints = Checkpoints(LocalStore(tmp_path))
     checkpoints.save(1, "recipe", {"weight": torch.ones(2)}, {}, keep=1)
-    (tmp_path / ".2.partial").write_text("a file where the folder should be made")
-    with pytest.raises(OSError, match="exists"):
+    (tmp_path / "2").write_text("a file where the folder should be made")
+    with pytest.raises(FolderError, match=r"cannot write .*/2: Not a directory; fix that"):
         checkpoints.save(2, "recipe", {"weight": torch.ones(2)}, {}, keep=1)
     assert checkpoints.steps() == [1]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["1", "2"]
 
 
 def test_a_disk_that_takes_no_measurement_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "run" / "measurements.csv").mkdir(parents=True)
     ended = group(2, "train", "digits/fc_64_64", "--out", tmp_path / "run")
     assert ended.exit_code == 2
-    assert "cannot write" in ended.output and "the same command goes on" in ended.output
+    assert "cannot write" in ended.output and "fix that, then run the same command again to continue" in ended.output

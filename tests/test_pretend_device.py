@@ -24,6 +24,7 @@ from scalewise.optim.gradients import Gradients
 from scalewise.recipe.resolve import resolve
 from scalewise.record.checkpoints import Checkpoints
 from scalewise.run.build import build_loop
+from scalewise.storage import LocalStore
 from scalewise.workloads.door import find_workload
 
 DENSE, NORMALISED, RESIDUAL = "digits/fc_64_64", f"{NETS}:BatchNorm", f"{NETS}:Residual"
@@ -122,8 +123,8 @@ def resume(folder: Path, workload: str, *overrides: str) -> tuple[dict[str, byte
     with PretendDevice():
         begun, resumed = (make_loop("pretend", workload, *overrides).parts for _ in range(2))
         take_step(begun, Votes)
-        Checkpoints(folder).save(1, "recipe", begun.state.tensors(), {"workload": workload}, keep=1)
-        saved = Checkpoints(folder).latest(workload, "recipe", print)
+        Checkpoints(LocalStore(folder)).save(1, "recipe", begun.state.tensors(), {"workload": workload}, keep=1)
+        saved = Checkpoints(LocalStore(folder)).latest(workload, "recipe", print)
         assert saved is not None
         resumed.state.load(saved.tensors)
         resumed.state.step = saved.step

@@ -10,6 +10,7 @@ ROOMS = [
     "errors",
     "seeds",
     "config",
+    "storage",
     "cluster",
     "data",
     "models",

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from processes import NETS, children, finish, group, start, train, wait_until
+from processes import NETS, alive, children, finish, group, start, train, wait_until
 from scalewise.bench.verdict import Verdict
+from scalewise.record.folder import RunFolder
 
 MEMORY, STORED = f"{NETS}:Dropout", f"{NETS}:Stored"
 
@@ -42,6 +43,24 @@ def test_stopped_in_the_middle_of_a_step_it_goes_on_where_it_was(files: Path, tm
     assert resumed.exit_code == 0, resumed.output
     models = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
     assert models[0] == models[1]
+
+
+def test_readers_of_a_killed_training_do_not_block_its_folder(files: Path, tmp_path: Path) -> None:
+    """They live on for seconds, and are forked from a process that holds the folder."""
+    arguments = ("--exact", "--set", "cluster.readers=2")
+    env = {"SCALEWISE_TEST_FILES": str(files)}
+    out = tmp_path / "run"
+    process = start("train", STORED, "--out", out, *arguments, env={**env, "SCALEWISE_TEST_SLOW_DISK": "3"})
+    wait_until(lambda: (out / "run.yaml").exists() and len(children(process.pid)) >= 2, "readers read ahead")
+    readers = children(process.pid)
+    process.kill()
+    process.wait()
+    assert any(map(alive, readers))
+    with RunFolder(out).claimed():
+        assert any(map(alive, readers)), "it had to wait for them"
+    finish(process)  # when the last of them has closed its output
+    ended = group(1, "train", STORED, "--out", out, *arguments, env=env)
+    assert ended.exit_code == 0, ended.output
 
 
 def test_a_slow_disk_is_found(files: Path, tmp_path: Path) -> None:

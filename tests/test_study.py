@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from processes import NETS, ROOT, Finished, group, scalewise
+from processes import NETS, ROOT, Finished, finish, group, scalewise, start
 from scalewise.analysis.analyze import workloads_in
 from scalewise.config import Target
 from scalewise.record.folder import RunFolder
@@ -159,6 +159,29 @@ def test_killed_at_twenty_moments_it_ends_as_if_never_disturbed(tmp_path: Path) 
             job.join()
     complete(asked)
     assert published(tmp_path / "disturbed") == published(undisturbed)
+
+
+def test_the_same_command_three_times_at_once_is_one_study(tmp_path: Path) -> None:
+    course = ("--trials", 4, "--target", "val/classification_error<0.3", "--max-epochs", 5)
+    arguments = ("study", "digits/fc_16", "--batch-sizes", "32,64", *course, "--jobs", 1, "--out")
+    alone = scalewise(*arguments, tmp_path / "alone")
+    assert alone.exit_code == 0, alone.output
+    commands = [start(*arguments, tmp_path / "shared") for _ in range(3)]
+    for ended in map(finish, commands):
+        assert ended.exit_code == 0, ended.output
+    assert published(tmp_path / "shared") == published(tmp_path / "alone")
+
+
+def test_what_a_study_is_is_written_once(tmp_path: Path) -> None:
+    (plan,) = plan_study(request(tmp_path, batch_sizes=[32]))
+    file = plan.folder.path / "study.json"
+    plan.folder.describe(plan.description())
+    before = file.stat().st_ino
+    plan.folder.describe(plan.description())
+    assert file.stat().st_ino == before
+    file.write_text("{")
+    plan.folder.describe(plan.description())
+    assert plan.folder.description() == json.loads(json.dumps(plan.description()))
 
 
 def test_more_trials_later_continue_the_study(tmp_path: Path) -> None:

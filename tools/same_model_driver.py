@@ -19,7 +19,7 @@ import scalewise
 _PATIENCE_SECONDS = 120
 _context = multiprocessing.get_context("forkserver")
 # Modules that a tree does not have are passed over: then its commands take longer.
-_context.set_forkserver_preload(["scalewise.cli", "scalewise.train", "scalewise.study.study", "torch._dynamo"])
+_context.set_forkserver_preload(["scalewise.cli", "scalewise.run.train", "scalewise.study.study", "torch._dynamo"])
 
 
 def main() -> None:

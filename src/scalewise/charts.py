@@ -9,7 +9,7 @@ from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from scalewise.record.atomic import write_result
+from scalewise.storage import write_result
 
 # Told apart also by eyes that confuse red and green (Okabe and Ito's set, without its yellow).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A")

@@ -26,10 +26,10 @@ from scalewise.plan.candidates import cheapest, fastest
 from scalewise.plan.clusters import read_clusters
 from scalewise.plan.plan import Plan, PlanRequest, multiply, plan
 from scalewise.plan.source import NothingHeld, Unstable
-from scalewise.record.atomic import write_result
 from scalewise.record.folder import RunFolder
 from scalewise.report.report import report
 from scalewise.run.train import TrainRequest, train
+from scalewise.storage import write_result
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
 from scalewise.study.plan import StudyRequest, plan_study
 from scalewise.study.study import study

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scalewise.record.atomic import write_result
+from scalewise.storage import write_result
 
 _SAMPLE = """\
 # Examples, with made-up prices. Give your own with --clusters.

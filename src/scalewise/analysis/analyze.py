@@ -19,7 +19,7 @@ from scalewise.analysis.scatter import ScatterPoint, scatter_point
 from scalewise.analysis.steps_file import read_steps, steps_of_batches
 from scalewise.config import Target
 from scalewise.errors import ConfigError, DataError, nearest
-from scalewise.record.atomic import write_result
+from scalewise.storage import write_result
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from scalewise.cluster.launch import launch_local
 from scalewise.cluster.world import World
 from scalewise.config import AUTO, Config
 from scalewise.errors import ConfigError, ExitCode
-from scalewise.record.atomic import write_result
 from scalewise.record.provenance import git_commit, hardware, now, versions
+from scalewise.storage import write_result
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from scalewise.loop.source import Source
 from scalewise.loop.step import Parts, take_step
 from scalewise.loop.votes import Votes
 from scalewise.run.build import build_loop
+from scalewise.storage import write_result
 from scalewise.workloads import Workload
 
 _WARM_UP_STEPS = 3
@@ -121,8 +123,10 @@ def take_rounds(parts: Parts, seconds: float, step_seconds: float, chief: bool) 
 
 def _trace(parts: Parts, file: Path) -> None:
     """Record a few steps for chrome://tracing or Perfetto."""
-    file.parent.mkdir(parents=True, exist_ok=True)
     with torch.profiler.profile() as profiler:
         for _ in range(_TRACED_STEPS):
             take_step(parts, Votes)
-    profiler.export_chrome_trace(str(file))
+    with tempfile.TemporaryDirectory(prefix="scalewise-trace-") as folder:
+        exported = Path(folder) / file.name
+        profiler.export_chrome_trace(str(exported))
+        write_result(file, exported.read_bytes())

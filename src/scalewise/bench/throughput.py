@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalewise.record.atomic import write_result
 from scalewise.record.plain_table import Row, read_rows
+from scalewise.storage import write_result
 
 _REQUIRED = ("cluster", "workers", "global_batch", "step_seconds")
 _OPTIONAL = ("low", "high", "workers_per_node", "microbatch")

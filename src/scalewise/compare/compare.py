@@ -15,9 +15,9 @@ from scalewise.compare.results import Curve, Quality, Row, against_baseline, mak
 from scalewise.compare.trials import CompareRequest, Condition, Trial, conditions, trials
 from scalewise.config import to_yaml
 from scalewise.errors import ConfigError, ExitCode
-from scalewise.record.atomic import write_result
 from scalewise.run.build import build_loop
 from scalewise.run.train import TrainRequest, train
+from scalewise.storage import write_result
 from scalewise.workloads.door import find_workload
 
 

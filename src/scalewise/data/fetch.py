@@ -13,6 +13,7 @@ from pathlib import Path
 from scalewise.data.files import read_bytes
 from scalewise.data.sources import SOURCES, Package, Source, data_home
 from scalewise.errors import DataError, nearest
+from scalewise.storage import LocalStore
 
 ROUTES = ("mirror", "package")
 _TIMEOUT_SECONDS = 60
@@ -128,13 +129,10 @@ def _keep(source: Source, scratch: Path) -> Path:
         contents[name] = read_bytes(found)
         if hashlib.sha256(contents[name]).hexdigest() != sha256:
             raise DataError(f"the sha256 of {name} is wrong")
-    home = data_home() / source.name
-    home.mkdir(parents=True, exist_ok=True)
+    home = LocalStore(data_home() / source.name)
     for name, content in contents.items():
-        partial = home / f"{name}.partial"
-        partial.write_bytes(content)
-        partial.replace(home / name)
-    return home
+        home.write(name, content)
+    return home.root
 
 
 def _reason(error: Exception) -> str:

@@ -19,7 +19,7 @@ from scalewise.plan.sentences import choice_sentences, left_out, scaling_sentenc
 from scalewise.plan.source import StepsSource, steps_from_file, steps_from_study
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
-from scalewise.record.atomic import write_result
+from scalewise.storage import write_result
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import yaml
 
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.source import StepsSource
-from scalewise.record.atomic import write_result
+from scalewise.storage import write_result
 
 _WORKLOAD = "WORKLOAD"
 """Stands for the workload where only its steps are known."""

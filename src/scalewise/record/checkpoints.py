@@ -3,16 +3,14 @@
 import contextlib
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError
 
 from scalewise.errors import FolderError
-from scalewise.record.atomic import sync_folder, write_durably
+from scalewise.storage import Store
 
 if TYPE_CHECKING:  # whoever only reads about runs need not wait for torch
     from torch import Tensor
@@ -39,35 +37,26 @@ class ForeignError(Exception):
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """The folder of checkpoints, each a folder named by its step."""
+    """The checkpoints of a run, each a folder named by its step."""
 
-    folder: Path
+    store: Store
 
     def save(
         self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: Mapping[str, Any], keep: int
     ) -> None:
         """Write a checkpoint, then drop the oldest beyond those to keep; a failure leaves all older ones."""
-        final = self.folder / str(step)
-        if final.exists():  # a sitting that ended where it began: the state of a step never changes
+        if self.store.exists(f"{step}/{_MANIFEST}"):  # it ends where it began: the state of a step never changes
             return
-        partial = self.folder / f".{step}.partial"
-        try:
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            _write(partial, step, recipe, {_TENSORS: pack(tensors), _NUMBERS: json.dumps(numbers).encode()})
-            partial.rename(final)
-            sync_folder(self.folder)
-        except OSError:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
+        contents = {_TENSORS: pack(tensors), _NUMBERS: json.dumps(numbers).encode()}
+        self.store.write_together(str(step), {**contents, _MANIFEST: _manifest(step, recipe, contents)})
         for old in self.steps()[:-keep]:
-            shutil.rmtree(self.folder / str(old), ignore_errors=True)
+            with contextlib.suppress(FolderError):
+                self.store.remove(str(old))
 
     def steps(self) -> list[int]:
         """List the steps with a checkpoint, oldest first."""
-        if not self.folder.exists():
-            return []
-        return sorted(int(entry.name) for entry in self.folder.iterdir() if entry.name.isdigit())
+        folders = {folder for folder, _, file in (name.partition("/") for name in self.store.names()) if file}
+        return sorted(int(folder) for folder in folders if folder.isascii() and folder.isdigit())
 
     def latest(self, workload: str, recipe: str, say: Callable[[str], None]) -> SavedState | None:
         """Read the newest undamaged checkpoint of a recipe; set others aside and say so.
@@ -79,7 +68,7 @@ class Checkpoints:
         found = None
         for step in reversed(self.steps()):
             try:
-                found = _read(self.folder / str(step), step, workload, recipe)
+                found = _read(self.store, step, workload, recipe)
                 break
             except DamagedError as error:
                 say(f"the checkpoint at step {step} is damaged ({error}): the one before it is used")
@@ -88,10 +77,10 @@ class Checkpoints:
                 say(f"the checkpoint at step {step} {error}: the one before it is used")
                 aside[step], foreign = "foreign", error
         if found is None and foreign is not None:
-            raise FolderError(f"the checkpoint in {self.folder.parent} {foreign}; use another --out")
+            raise FolderError(f"the checkpoint in {self.store.address()} {foreign}; use another --out")
         for step, why in aside.items():
-            with contextlib.suppress(OSError):
-                (self.folder / str(step)).rename(self.folder / f"{step}.{why}")
+            with contextlib.suppress(FolderError):
+                self.store.move(str(step), f"{step}.{why}")
         return found
 
 
@@ -102,12 +91,9 @@ def pack(tensors: "Mapping[str, Tensor]") -> bytes:
     return save({name: tensors[name].detach().cpu().clone().contiguous() for name in sorted(tensors)})
 
 
-def _write(folder: Path, step: int, recipe: str, contents: Mapping[str, bytes]) -> None:
+def _manifest(step: int, recipe: str, contents: Mapping[str, bytes]) -> bytes:
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    manifest = {"step": step, "recipe": recipe, "files": digests}
-    for name, content in (*contents.items(), (_MANIFEST, json.dumps(manifest).encode())):
-        write_durably(folder / name, content)
-    sync_folder(folder)
+    return json.dumps({"step": step, "recipe": recipe, "files": digests}).encode()
 
 
 def _schema(recipe: str) -> str:
@@ -115,13 +101,13 @@ def _schema(recipe: str) -> str:
     return recipe.partition("-")[0]
 
 
-def _read(folder: Path, step: int, workload: str, recipe: str) -> SavedState:
+def _read(store: Store, step: int, workload: str, recipe: str) -> SavedState:
     from safetensors.torch import load
 
     try:
-        manifest = json.loads((folder / _MANIFEST).read_bytes())
+        manifest = json.loads(_content(store, step, _MANIFEST))
         digests = manifest.get("files", manifest)  # version 0.1.0 had nothing else there
-        contents = {name: (folder / name).read_bytes() for name in (_TENSORS, _NUMBERS)}
+        contents = {name: _content(store, step, name) for name in (_TENSORS, _NUMBERS)}
         for name, content in contents.items():
             if hashlib.sha256(content).hexdigest() != digests[name]:
                 raise DamagedError(f"the sha256 of {name} differs")
@@ -135,5 +121,14 @@ def _read(folder: Path, step: int, workload: str, recipe: str) -> SavedState:
         if _schema(written_by) == _schema(recipe) and written_by != recipe:
             raise ForeignError("belongs to a run of another recipe")
         return SavedState(step, load(contents[_TENSORS]), numbers)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+    except FolderError as error:
+        raise DamagedError(str(error)) from None
+    except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise DamagedError(f"{type(error).__name__}: {error}") from None
+
+
+def _content(store: Store, step: int, name: str) -> bytes:
+    content = store.read(f"{step}/{name}")
+    if content is None:
+        raise DamagedError(f"{name} is missing")
+    return content

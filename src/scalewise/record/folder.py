@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,10 +12,17 @@ from typing import TYPE_CHECKING, Any
 from scalewise.config import Config, differences, model_decisions, read_config, to_yaml
 from scalewise.errors import FolderError
 from scalewise.recipe.resolve import ResolvedConfig, fingerprint, resolve
-from scalewise.record.atomic import told, write_atomically
 from scalewise.record.checkpoints import Checkpoints, SavedState, pack
-from scalewise.record.lock import acquire
 from scalewise.record.measurements import Measurements
+from scalewise.storage import LocalStore, Store, as_folder_error
+
+METADATA = "metadata.json"
+_CONFIG = "run.yaml"
+_MODEL, _PLAIN_MODEL = "model.safetensors", "model_plain.safetensors"
+_WHOLE = ""
+"""The name by which the whole folder is claimed."""
+# A launcher that was killed takes its workers with it within a moment; wait that moment before saying no.
+_PATIENCE_SECONDS = 3.0
 
 if TYPE_CHECKING:  # whoever only reads about runs need not wait for torch
     from torch import Tensor
@@ -27,17 +35,13 @@ class RunFolder:
     path: Path
 
     @property
-    def _config(self) -> Path:
-        return self.path / "run.yaml"
-
-    @property
-    def _metadata(self) -> Path:
-        return self.path / "metadata.json"
+    def _store(self) -> Store:
+        return LocalStore(self.path)
 
     @property
     def model(self) -> Path:
         """Where the final weights lie."""
-        return self.path / "model.safetensors"
+        return self.path / _MODEL
 
     @property
     def events(self) -> Path:
@@ -46,32 +50,51 @@ class RunFolder:
 
     @property
     def _measurements(self) -> Measurements:
-        return Measurements(self.path / "measurements.csv")
+        return Measurements(self._store)
 
     @property
     def _checkpoints(self) -> Checkpoints:
-        return Checkpoints(self.path / "checkpoints")
+        return Checkpoints(LocalStore(self.path / "checkpoints"))
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
         """Be the only writer for the length of a `with` block."""
-        with told(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = acquire(self.path / ".lock")
-        with lock:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while (claim := self._store.claim(_WHOLE)) is None:
+            if time.monotonic() > deadline:
+                raise FolderError(f"{self._claimed_by()} or use another --out")
+            time.sleep(0.1)
+        try:
             yield
+        finally:
+            claim.release()
+
+    def _claimed_by(self) -> str:
+        """Say who writes here, and what to do about it."""
+        holder = self._store.holder(_WHOLE)
+        if holder is None:
+            return f"{self.path} is being written by another process; wait for it"
+        if holder.gone:
+            return (
+                f"{self.path} was being written by process {holder.process}, which has ended, "
+                "but a process that it started still holds the folder; end that process"
+            )
+        return (
+            f"{self.path} is being written by process {holder.process} on {holder.host} since {holder.since} "
+            f"(last sign of life {holder.silent_seconds:.0f} s ago); wait for it"
+        )
 
     def write_config(self, config: Config) -> None:
         """Write the configuration; its cluster may differ from that of an earlier sitting."""
-        self._write(self._config, to_yaml(config).encode())
+        self._write(_CONFIG, to_yaml(config).encode())
 
     def begun(self) -> bool:
         """Say whether a run has ever begun here."""
-        return self._config.exists()
+        return self._store.exists(_CONFIG)
 
     def config(self) -> Config:
         """Read the configuration of the run."""
-        return read_config(self._config)
+        return read_config(self.path / _CONFIG)
 
     def check(self, config: ResolvedConfig) -> None:
         """Refuse a folder whose run has another recipe."""
@@ -86,12 +109,13 @@ class RunFolder:
 
     def metadata(self) -> dict[str, Any]:
         """Read what is known about the run; nothing when there is none yet."""
-        try:
-            content: dict[str, Any] = json.loads(self._metadata.read_bytes())
-        except FileNotFoundError:
+        written = self._store.read(METADATA)
+        if written is None:
             return {}
-        except (OSError, ValueError) as error:
-            raise FolderError(f"cannot read {self._metadata}: {error}") from None
+        try:
+            content: dict[str, Any] = json.loads(written)
+        except ValueError as error:
+            raise FolderError(f"cannot read {self._store.address(METADATA)}: {error}") from None
         return content
 
     def finished(self) -> str | None:
@@ -101,12 +125,12 @@ class RunFolder:
 
     def write_metadata(self, content: Mapping[str, Any]) -> None:
         """Replace what is known about the run."""
-        self._write(self._metadata, json.dumps(content, indent=2).encode() + b"\n")
+        self._write(METADATA, json.dumps(content, indent=2).encode() + b"\n")
 
     def write_measurement(self, step: int, metrics: Mapping[str, float]) -> None:
         """Add one evaluation."""
-        with told(self.path):
-            self._measurements.append(step, metrics)
+        self._measurements.append(step, metrics)
+        self._store.heartbeat(_WHOLE)
 
     def measurements(self) -> list[tuple[int, dict[str, float]]]:
         """Read all evaluations: the step of each and its metrics."""
@@ -116,8 +140,7 @@ class RunFolder:
         self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: Mapping[str, Any], keep: int
     ) -> None:
         """Write a checkpoint of a recipe, told by its hash; keep so many."""
-        with told(self.path):
-            self._checkpoints.save(step, recipe, tensors, numbers, keep)
+        self._checkpoints.save(step, recipe, tensors, numbers, keep)
 
     def latest_checkpoint(self, config: ResolvedConfig, say: Callable[[str], None]) -> SavedState | None:
         """Read the newest checkpoint of this recipe that is undamaged, if there is one."""
@@ -125,26 +148,25 @@ class RunFolder:
 
     def keep_measurements_until(self, step: int) -> tuple[int, dict[str, float]] | None:
         """Forget evaluations after a step; return the last one that is left."""
-        with told(self.path):
-            return self._measurements.keep_until(step)
+        return self._measurements.keep_until(step)
 
     def write_model(self, tensors: "Mapping[str, Tensor]") -> None:
         """Write the final weights."""
-        self._write(self.model, pack(tensors))
+        self._write(_MODEL, pack(tensors))
 
     def write_plain_model(self, tensors: "Mapping[str, Tensor]") -> None:
         """Write the final weights without averaging."""
-        self._write(self.path / "model_plain.safetensors", pack(tensors))
+        self._write(_PLAIN_MODEL, pack(tensors))
 
-    def _write(self, file: Path, content: bytes) -> None:
-        with told(self.path):
-            write_atomically(file, content)
+    def _write(self, name: str, content: bytes) -> None:
+        self._store.write(name, content)
+        self._store.heartbeat(_WHOLE)
 
 
 def move_aside(path: Path) -> Path | None:
     """Give an existing run folder another name; nothing is ever deleted."""
     if not path.exists():
         return None
-    with RunFolder(path).claimed():
+    with RunFolder(path).claimed(), as_folder_error(path):
         stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S-%f")
         return path.rename(path.with_name(f"{path.name}.before-{stamp}"))

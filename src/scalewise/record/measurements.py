@@ -2,54 +2,51 @@
 
 import csv
 import io
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from scalewise.record.atomic import write_atomically
+from scalewise.storage import Store
+
+MEASUREMENTS = "measurements.csv"
 
 
 @dataclass(frozen=True)
 class Measurements:
     """`measurements.csv`: the column `step`, then one column per split/metric."""
 
-    file: Path
+    store: Store
 
     def append(self, step: int, metrics: Mapping[str, float]) -> None:
         """Add one row."""
-        if not self.file.exists():
-            write_atomically(self.file, _lines([["step", *metrics]]))
-        with self.file.open("ab") as stream:
-            stream.write(_lines([[step, *metrics.values()]]))
-            stream.flush()
-            os.fsync(stream.fileno())
-
-    def write(self, rows: Sequence[tuple[int, Mapping[str, float]]]) -> None:
-        """Write all rows, in the place of whatever was there."""
-        header = ["step", *rows[0][1]] if rows else ["step"]
-        write_atomically(self.file, _lines([header, *([step, *metrics.values()] for step, metrics in rows)]))
+        if self.store.exists(MEASUREMENTS):
+            self.store.append(MEASUREMENTS, _lines([[step, *metrics.values()]]))
+        else:
+            self.store.write(MEASUREMENTS, as_table([(step, metrics)]))
 
     def rows(self) -> list[tuple[int, dict[str, float]]]:
         """Read every whole row: its step and its metrics."""
-        if not self.file.exists():
-            return []
-        header, *rows = _table(self.file.read_text())
+        header, *rows = _table((self.store.read(MEASUREMENTS) or b"").decode())
         return [_measurement(header, row) for row in rows if len(row) == len(header)]
 
     def keep_until(self, step: int) -> tuple[int, dict[str, float]] | None:
         """Drop rows after a step, and a last row that was cut short; return the last row that is left."""
-        if not self.file.exists():
+        if (written := self.store.read(MEASUREMENTS)) is None:
             return None
-        content = self.file.read_text()
+        content = written.decode()
         whole = content[: content.rfind("\n") + 1]
         header, *rows = _table(content)
         kept = [row for row in rows if len(row) == len(header) and int(row[0]) <= step]
         if kept != rows or whole != content:
-            write_atomically(self.file, _lines([header, *kept]))
+            self.store.write(MEASUREMENTS, _lines([header, *kept]))
         if not kept:
             return None
         return _measurement(header, kept[-1])
+
+
+def as_table(rows: Sequence[tuple[int, Mapping[str, float]]]) -> bytes:
+    """Return the whole file for some rows."""
+    header = ["step", *rows[0][1]] if rows else ["step"]
+    return _lines([header, *([step, *metrics.values()] for step, metrics in rows)])
 
 
 def _table(content: str) -> list[list[str]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scalewise.errors import FolderError
-from scalewise.record.atomic import write_result
+from scalewise.storage import LocalStore
 
 OWN = "_scalewise"
 """Where a study keeps what the layout has no place for."""
@@ -50,8 +50,10 @@ class StudyFolder:
         return self.path / "study.json"
 
     def describe(self, content: Mapping[str, Any]) -> None:
-        """Write what the study is."""
-        write_result(self._description, json.dumps(content, indent=2).encode() + b"\n")
+        """Write what the study is, unless that is there already: several commands may work on it."""
+        store, written = LocalStore(self.path), json.dumps(content, indent=2).encode() + b"\n"
+        if store.read(self._description.name) != written:
+            store.write(self._description.name, written)
 
     def description(self) -> dict[str, Any]:
         """Read what the study is."""
@@ -60,10 +62,6 @@ class StudyFolder:
     def described(self) -> bool:
         """Say whether the study has begun."""
         return self._description.exists()
-
-    def trial(self, trial_id: int) -> TrialFolder:
-        """Return the folder of one trial, which need not be there."""
-        return TrialFolder(str(self.path / str(trial_id)))
 
     def trials(self) -> tuple[list[tuple[int, TrialFolder]], list[Path]]:
         """List the trials that are there by their numbers, and whatever folders have no number for a name."""

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from scalewise.charts import png
-from scalewise.record.atomic import write_result
 from scalewise.report.kinds import read_sections, report_folder
 from scalewise.report.markdown import markdown
 from scalewise.report.page import page
 from scalewise.report.section import Section
+from scalewise.storage import write_result
 
 _DEFAULT_OUT = Path("runs/report")
 PICTURES = "report_figures"

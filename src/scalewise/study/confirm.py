@@ -11,7 +11,7 @@ from scalewise.errors import ExitCode
 from scalewise.loop.train import EvalResult
 from scalewise.record.folder import RunFolder
 from scalewise.run.run import run
-from scalewise.study.job import claimed, load
+from scalewise.study.job import load
 from scalewise.study.jobs import run_jobs
 from scalewise.study.plan import BatchPlan
 from scalewise.workloads.door import find_workload
@@ -53,7 +53,7 @@ class ConfirmJob:
         splits = load(first, workload)
         for setting in self.settings:
             for seed, folder in setting.fresh_runs():
-                with claimed(setting.plan.claim(f"{setting.trial_id}-{seed}")) as got_it:
+                with setting.plan.claimed(f"{setting.trial_id}-{seed}") as got_it:
                     if not got_it or folder.finished():
                         continue
                     config = setting.plan.fresh_config(setting.trial_id, seed)

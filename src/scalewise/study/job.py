@@ -7,10 +7,8 @@ work on one study. A claim is a lock that the system lifts when its holder dies.
 import csv
 import io
 import math
-import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,10 +20,10 @@ from scalewise.cluster.world import World
 from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode
 from scalewise.loop.train import EvalResult
-from scalewise.record.lock import try_to_acquire
 from scalewise.record.study_folder import OWN
 from scalewise.run.build import load_splits
 from scalewise.run.run import run
+from scalewise.storage import LocalStore
 from scalewise.study.plan import BatchPlan
 from scalewise.study.race import Progress, Task, bound, may_decide, tasks
 from scalewise.study.trials import Trials
@@ -34,6 +32,8 @@ from scalewise.workloads.door import find_workload
 
 Point = Mapping[str, float | int]
 
+_LEDGER = f"{OWN}/ledger.csv"
+"""Where every sitting of every trial is noted: batch size, trial, first and last step, seconds."""
 _POLL_SECONDS = 0.2
 _BOUND_SECONDS = 0.5
 """How old what a trial knows of the others may be."""
@@ -59,7 +59,7 @@ class Job:
             if choices is None:
                 return ExitCode.COMPLETE
             for trials, task in choices:
-                with claimed(trials.plan.claim(task.trial_id)) as got_it:
+                with trials.plan.claimed(task.trial_id) as got_it:
                     if got_it and task in _tasks(trials):  # nobody was faster
                         if _train(trials, task, workload, splits) is ExitCode.STOPPED:
                             return ExitCode.STOPPED
@@ -75,7 +75,7 @@ class Job:
                 continue
             open_tasks = _tasks(trials)
             if not open_tasks:
-                with claimed(trials.plan.claim("settle")) as got_it:
+                with trials.plan.claimed("settle") as got_it:
                     if got_it and not _tasks(trials):
                         trials.settle()
                         continue
@@ -154,27 +154,10 @@ class Judge:
         return self._limit
 
 
-@contextmanager
-def claimed(file: Path) -> Iterator[bool]:
-    """Try to be the only one for the length of a `with` block."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    stream = try_to_acquire(file)
-    try:
-        yield stream is not None
-    finally:
-        if stream is not None:
-            stream.close()
-
-
-def ledger(out: Path) -> Path:
-    """Where every sitting of every trial is noted: batch size, trial, first and last step, seconds."""
-    return out / OWN / "ledger.csv"
-
-
 def examples_trained(out: Path) -> int:
     """Count the examples that all trials of a study together were trained on."""
-    with ledger(out).open(encoding="utf-8") as stream:
-        return sum(int(size) * (int(last) - int(first)) for *_, size, _, first, last, _ in csv.reader(stream))
+    lines = csv.reader(io.StringIO((LocalStore(out).read(_LEDGER) or b"").decode()))
+    return sum(int(size) * (int(last) - int(first)) for *_, size, _, first, last, _ in lines)
 
 
 def _note(plan: BatchPlan, trial_id: int, before: int, after: int, seconds: float) -> None:
@@ -182,6 +165,4 @@ def _note(plan: BatchPlan, trial_id: int, before: int, after: int, seconds: floa
     csv.writer(line, lineterminator="\n").writerow(
         [*plan.name, plan.batch_size, trial_id, before, after, round(seconds, 3)]
     )
-    descriptor = os.open(ledger(plan.out), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    os.write(descriptor, line.getvalue().encode())  # one write, so that lines of several processes do not mix
-    os.close(descriptor)
+    plan.store.append(_LEDGER, line.getvalue().encode())

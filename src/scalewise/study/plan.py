@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from scalewise.loop.stopping import stop_rule
 from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.confirmations import Confirmations
 from scalewise.record.folder import RunFolder
-from scalewise.record.study_folder import OWN, StudyFolder, TrialFolder
+from scalewise.record.study_folder import OWN, StudyFolder
 from scalewise.run.build import resolved
+from scalewise.storage import LocalStore, Store
 from scalewise.study.race import Course
 from scalewise.study.space import Edge, Parameter, Space, default_space, point, read_spaces
 from scalewise.workloads.door import find_workload
@@ -91,24 +93,35 @@ class BatchPlan:
         return self.stages[-1].space
 
     @property
+    def store(self) -> Store:
+        """Where the whole study is kept; the following are names in it."""
+        return LocalStore(self.out)
+
+    @property
+    def _published(self) -> str:
+        return "/".join((*self.name, str(self.batch_size)))
+
+    @property
     def folder(self) -> StudyFolder:
         """Where the results go."""
-        return StudyFolder(self.out.joinpath(*self.name, str(self.batch_size)))
+        return StudyFolder(self.out / self._published)
 
-    def _own(self, *parts: str) -> Path:
-        return self.out.joinpath(OWN, parts[0], *self.name, str(self.batch_size), *parts[1:])
+    @property
+    def runs(self) -> str:
+        """Where the trials are trained."""
+        return f"{OWN}/runs/{self._published}"
 
     def run_folder(self, trial_id: int) -> RunFolder:
         """Where a trial is trained."""
-        return RunFolder(self._own("runs", str(trial_id)))
+        return RunFolder(self.out / self.runs / str(trial_id))
 
-    def trial_folder(self, trial_id: int) -> TrialFolder:
+    def trial(self, trial_id: int) -> str:
         """Where a trial is published."""
-        return self.folder.trial(trial_id)
+        return f"{self._published}/{trial_id}"
 
-    def claim(self, what: object) -> Path:
-        """The lock on a trial, or on something else that one process does at a time."""
-        return self._own("claims", f"{what}.lock")
+    def claimed(self, what: object) -> AbstractContextManager[bool]:
+        """Try to be the only process with a trial, or with something else that one does at a time."""
+        return self.store.claimed(f"{OWN}/claims/{self._published}/{what}")
 
     def parameters(self, trial_id: int) -> dict[str, float | int]:
         """Return what a trial tries."""
@@ -135,7 +148,7 @@ class BatchPlan:
     @property
     def confirmations(self) -> Confirmations:
         """The fresh runs of the settings that were found."""
-        return Confirmations(self._own("confirmed"))
+        return Confirmations(self.out / OWN / "confirmed" / self._published)
 
     def description(self) -> dict[str, Any]:
         """Return what study.json says; with racing no number of steps makes a trial complete, which is a 0 there."""

@@ -3,16 +3,14 @@
 import contextlib
 import json
 import math
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from scalewise.analysis.outcomes import first_steps
 from scalewise.config import Target
-from scalewise.record.atomic import told, write_atomically
-from scalewise.record.folder import RunFolder
-from scalewise.record.measurements import Measurements
+from scalewise.record.folder import METADATA, RunFolder
+from scalewise.record.measurements import MEASUREMENTS, as_table
 from scalewise.record.status import Status
 from scalewise.study.plan import BatchPlan
 from scalewise.study.race import Progress, arrived, bound, kept_until
@@ -52,11 +50,13 @@ class Trials:
                 found = self._read(trial_id, training)
                 if training.exists():  # else another process has published it just now, and this may be half of it
                     return found
-        published = self.plan.trial_folder(trial_id).path
-        return self._read(trial_id, published) if published.exists() else Progress(trial_id)
+        published = self.plan.trial(trial_id)
+        if not self.plan.store.exists(published):
+            return Progress(trial_id)
+        return self._read(trial_id, self.plan.out / published)
 
     def _read(self, trial_id: int, folder: Path) -> Progress:
-        files = [folder / "metadata.json", folder / "measurements.csv"]
+        files = [folder / METADATA, folder / MEASUREMENTS]
         times = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
         seen = self._seen.get(folder)
         if seen is None or seen[0] != times:
@@ -66,8 +66,8 @@ class Trials:
 
     def settled(self) -> bool:
         """Say whether every trial is published as it will stay."""
-        trials = [self.plan.trial_folder(trial_id).path for trial_id in range(self.plan.trials)]
-        return all(path.exists() for path in trials) and not self.plan.run_folder(0).path.parent.exists()
+        store, trials = self.plan.store, map(self.plan.trial, range(self.plan.trials))
+        return all(map(store.exists, trials)) and not store.exists(self.plan.runs)
 
     def settle(self) -> None:
         """Publish every trial as far as it belongs to the study, then remove what it was trained in."""
@@ -75,32 +75,21 @@ class Trials:
         limit = bound(trials) if self.plan.racing else None
         for trial in trials:
             self._publish(trial, kept_until(trial, limit, self.plan.course, self.plan.racing))
-        self._forget_training()
-
-    def _forget_training(self) -> None:
-        """Remove what the trials were trained in: in one moment for those who look, then file by file."""
-        runs = self.plan.run_folder(0).path.parent
-        if runs.exists():
-            aside = self.plan.claim("settle").with_name("removed")
-            shutil.rmtree(aside, ignore_errors=True)
-            runs.rename(aside)
-            shutil.rmtree(aside)
+        self.plan.store.remove(self.plan.runs)
 
     def _publish(self, trial: Progress, until: int | None) -> None:
         training = self.plan.run_folder(trial.trial_id)
-        published = self.plan.trial_folder(trial.trial_id)
-        rows = (training if training.path.exists() else RunFolder(published.path)).measurements()
+        store, published = self.plan.store, self.plan.trial(trial.trial_id)
+        rows = (training if training.path.exists() else RunFolder(self.plan.out / published)).measurements()
         raced_out = until is not None and not (trial.diverged is not None and trial.diverged <= until)
         kept = [row for row in rows if until is None or row[0] <= until] if raced_out else rows
-        metadata = self._metadata(trial, kept, raced_out)
-        with told(published.path):
-            published.path.parent.mkdir(parents=True, exist_ok=True)
-            place = published.path if published.path.exists() else self.plan.claim("publishing").parent / "publishing"
-            place.mkdir(parents=True, exist_ok=True)
-            Measurements(place / Path(published.measurements).name).write(kept)
-            write_atomically(place / Path(published.metadata).name, json.dumps(metadata, indent=2).encode() + b"\n")
-            if place != published.path:
-                place.rename(published.path)
+        metadata = json.dumps(self._metadata(trial, kept, raced_out), indent=2).encode() + b"\n"
+        files = {MEASUREMENTS: as_table(kept), METADATA: metadata}
+        if not store.exists(published):
+            store.write_together(published, files)
+            return
+        for name, content in files.items():
+            store.write(f"{published}/{name}", content)
 
     def _metadata(self, trial: Progress, kept: Rows, raced_out: bool) -> dict[str, Any]:
         diverged = trial.diverged is not None and not raced_out
