@@ -10,7 +10,7 @@ import torch
 
 from scalewise.bench.medians import Median, median
 from scalewise.bench.phases import Phase, seconds_by_phase, without_barrier
-from scalewise.bench.points import BenchRequest, Point
+from scalewise.bench.points import Point
 from scalewise.build import build_loop
 from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.world import World
@@ -18,6 +18,7 @@ from scalewise.data.splits import Split
 from scalewise.loop.source import Source
 from scalewise.loop.step import Parts, take_step
 from scalewise.loop.votes import Votes
+from scalewise.requests import BenchRequest
 from scalewise.workloads import Workload
 
 _WARM_UP_STEPS = 3
