@@ -13,7 +13,8 @@ import typer
 
 from results import write_results
 from rounds import spread, take_turns
-from scalewise.plan.plan import PlanRequest, plan
+from scalewise.plan.plan import plan
+from scalewise.requests import PlanRequest, arguments
 from tables import planning_table, render_readme
 
 _BATCHES, _RATES, _NODES = range(1000, 1500), (0.1, 0.2), 10
@@ -41,17 +42,13 @@ def _request(folder: Path) -> PlanRequest:
     points = [f"c,{workers},{workers * part},{0.01 + 0.001 * part},1" for workers in (1, 2, 4) for part in (64, 512)]
     speeds.write_text("\n".join(["cluster,workers,global_batch,step_seconds,workers_per_node", *points, ""]))
     clusters.write_text(f"- {{name: c, nodes: 1..{_NODES}, price_per_hour: 1}}\n")
-    return PlanRequest(clusters, folder / "plan", steps=steps, throughput=speeds)
+    return PlanRequest(clusters=clusters, steps=steps, throughput=speeds, out=folder / "plan")
 
 
 def _command(request: PlanRequest) -> float:
     os.sync()  # nobody waits for what others are still writing
-    options = {"steps": request.steps, "throughput": request.throughput, "clusters": request.clusters}
-    words = [word for name, file in options.items() for word in (f"--{name}", str(file))]
     started = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-m", "scalewise", "plan", *words, "--out", str(request.out)], check=True, capture_output=True
-    )
+    subprocess.run([sys.executable, "-m", "scalewise", *arguments(request)], check=True, capture_output=True)
     return time.perf_counter() - started
 
 

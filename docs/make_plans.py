@@ -35,7 +35,7 @@ _PLAN_EPOCHS = (
     'scalewise plan --steps "$OUT/epochs.csv" --throughput examples/p100_throughput.csv '
     '--clusters examples/p100_clusters.yaml --out "$OUT/resnet50"'
 )
-_PREDICT = "scalewise analyze --throughput examples/p100_throughput.csv --up-to 8"
+_PREDICT = "scalewise predict examples/p100_throughput.csv --up-to 8"
 
 _PAGE = """# Plans from published figures
 

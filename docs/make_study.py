@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from scalewise.analysis.analyze import AnalyzeRequest, analyze
+from scalewise.analysis.analyze import analyze
 from scalewise.analysis.curve import Curve
 from scalewise.charts import BASELINE_COLOUR, COLOURS, log_axis, plain_axes, save
 from scalewise.record.study_folder import find_studies
+from scalewise.requests import AnalyzeRequest
 from scalewise.study.job import examples_trained
 
 _HERE = Path(__file__).parent
@@ -66,7 +67,7 @@ def main(folder: Path, noise_file: Path) -> None:
     """Analyse, draw and write."""
     noise = json.loads(noise_file.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as out:
-        curves = [workload.curve for workload in analyze(AnalyzeRequest(folder, None, [], Path(out))).workloads]
+        curves = [workload.curve for workload in analyze(AnalyzeRequest(folder=folder, out=Path(out))).workloads]
         for curve in curves:
             picture = Path(out) / curve.name / "learning_rate.png"
             shutil.copy(picture, _PICTURES / f"study_rate_{_optimizer(curve)}.png")

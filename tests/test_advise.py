@@ -22,7 +22,7 @@ def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> Non
     process.send_signal(signal.SIGTERM)
     stopped = finish(process)
     assert stopped.exit_code == 4, stopped.output
-    assert "the same command goes on" in stopped.output
+    assert "the same command continues the advice" in stopped.output
     done = {file: file.stat().st_mtime_ns for file in (out / "bench" / "bench.json", out / "pilot" / "metadata.json")}
     for _ in range(12):  # a slow machine needs more sittings until the first batch sizes are studied
         ended = group(1, *command)

@@ -220,7 +220,7 @@ def test_mistakes_in_a_table(table: str, message: str, tmp_path: Path) -> None:
 def test_mistakes_in_a_request(tmp_path: Path) -> None:
     write_study(tmp_path / "studies", 64, {0: ["0,0.9,0.9"]})
     requests: list[tuple[list[object], str]] = [
-        ([], "either a folder of studies, or --steps or --throughput"),
+        ([], "either a folder of studies, or --steps with a steps.csv"),
         ([tmp_path / "nowhere"], "is not a folder"),
         ([tmp_path / "studies" / "mnist" / "fc_64" / "sgd" / "64" / "0"], "there is no study below"),
         ([tmp_path / "studies", "--target", "val/classification_eror<0.1"], "did you mean 'val/classification_error'?"),

@@ -1,5 +1,8 @@
 """A user's mistake gets one clear sentence that says how to mend it, exit code 2 and no traceback."""
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,6 +94,14 @@ def test_a_mistake_is_told_once_by_a_group(tmp_path: Path) -> None:
 def test_a_mistake_is_told_once_by_the_launcher(tmp_path: Path) -> None:
     ended = scalewise("train", f"{NETS}:MeanLoss", "--out", tmp_path / "run", "--workers", 2)
     assert_one_sentence(ended.exit_code, ended.output, ["one value per example"])
+
+
+def test_a_workload_that_looks_like_an_option(tmp_path: Path) -> None:
+    shutil.copy(NETS, tmp_path / "-w.py")
+    command = [sys.executable, "-m", "scalewise", "train", "--workers", "2", "--set", "stop.steps=2", "--out", "-run"]
+    ended = subprocess.run([*command, "--", "-w.py:Dropout"], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert Run(tmp_path / "-run").metadata["workers"] == 2
 
 
 @pytest.mark.parametrize("content", ["recipe: [", "- just\n- a list", "recipe:\n  global_batch: many", b"\xff\xfe\x00"])

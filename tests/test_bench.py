@@ -164,6 +164,7 @@ def refused(ended: Finished, words: str) -> None:
         ([DIGITS, "--scaling", "strong", "--workers", "1,8", "--microbatch", "16"], "cannot feed 8 workers"),
         (["--from", "no/such.csv"], "cannot read no/such.csv"),
         ([], "bench needs a workload"),
+        ([DIGITS, "--from", "throughput.csv"], "not both"),
     ],
 )
 def test_mistakes(arguments: list[str], words: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from safetensors.torch import load_file
 
 from processes import ROOT, group, train
 from scalewise import __version__
+from scalewise.cli.app import NAMES, command_named
 from scalewise.config import Config, read_config
 
 DIGITS = "digits/fc_64_64"
@@ -28,7 +30,58 @@ def test_help_does_not_import_torch() -> None:
     assert "Usage:" in ended.stdout
     imported = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
     assert "typer" in imported
-    assert not imported & {"torch", "numpy", "pydantic"}
+    assert not imported & {"torch", "matplotlib", "polars", "scipy", "numpy", "pydantic", "yaml"}
+
+
+def test_the_version() -> None:
+    assert group(1, "--version").output == f"scalewise {__version__}\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_says_what_to_type(name: str) -> None:
+    shown = group(1, name, "--help", env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"})
+    assert shown.exit_code == 0
+    for example in command_named(name).examples:
+        assert example in shown.output
+    assert not re.search(r"<\w+", shown.output.replace("classification_error<0.12", ""))
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    def completed(line: str) -> str:
+        asked = {"_SCALEWISE_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+        return group(1, env=asked).output
+
+    assert completed("scalewise p").split() == ["predict", "plan"]
+    assert completed("scalewise study --max").split() == ["--max-steps", "--max-epochs"]
+
+
+@pytest.mark.parametrize(
+    "command", [["workloads"], ["data"], ["--version"], ["plan", "--help"], ["train", DIGITS, *QUICK]]
+)
+@pytest.mark.parametrize(
+    ("output", "exit_codes", "says"),
+    [
+        ("> >(true)", (0, 141), ""),
+        (">&-", (0,), ""),
+        ("> /dev/full", (2,), "cannot write to standard output: No space left on device"),
+    ],
+    ids=["reader gone", "closed", "full"],
+)
+def test_output_that_nobody_can_read(
+    command: list[str], output: str, exit_codes: tuple[int, ...], says: str, tmp_path: Path
+) -> None:
+    line = f"{shlex.join([sys.executable, '-m', 'scalewise', *command])} {output}"
+    ended = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path)
+    assert ended.returncode in exit_codes
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.count("scalewise: ") == bool(says) and says in ended.stderr
+
+
+def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+    out = os.fsdecode(os.fsencode(tmp_path) + b"/r\xff")
+    for command in (["train", DIGITS, *QUICK, "--workers", "2", "--out", out], ["report", out]):
+        ended = subprocess.run([sys.executable, "-m", "scalewise", *command], capture_output=True, text=True)
+        assert (ended.returncode, "r\\udcff" in ended.stdout) == (0, True), ended.stderr
 
 
 def test_workloads_lists_them_all() -> None:

@@ -85,7 +85,7 @@ def test_fresh_runs_to_another_target_tell_nothing(study: Path) -> None:
 
 
 def test_a_setting_is_trained_with_fresh_seeds_and_planned_with(tmp_path: Path) -> None:
-    asked = request(tmp_path / "study", trials=3, batch_sizes=[32], target="val/classification_error<0.3")
+    asked = request(tmp_path / "study", trials=3, batch_sizes=(32,), target="val/classification_error<0.3")
     complete(asked)
     (plan,) = plan_study(asked)
     best = steps_from_study(tmp_path / "study", None).trials[32]["seed"]

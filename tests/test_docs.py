@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from processes import ROOT, train
-from scalewise.cli import app
+from scalewise.cli.app import NAMES
 from scalewise.config import Config
 from scalewise.plan.clusters import read_clusters
 
@@ -54,7 +54,7 @@ def test_named_commands_exist() -> None:
         if program == "make":
             assert command in targets, f"{page}: {line}"
             continue
-        assert command in [entry.callback.__name__ for entry in app.registered_commands if entry.callback], line
+        assert command in NAMES, line
         for override in (value for name, value in itertools.pairwise(arguments) if name == "--set"):
             assert_setting_exists(override.partition("=")[0], f"{page}: {line}")
 

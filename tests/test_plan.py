@@ -11,10 +11,12 @@ import yaml
 from PIL import Image
 
 from processes import ROOT, Finished, group
+from reading import read_line
 from scalewise.analysis.steps_file import StepsRow
 from scalewise.config import read_config
-from scalewise.plan.plan import PlanRequest, plan
+from scalewise.plan.plan import plan
 from scalewise.plan.statistics import statistics
+from scalewise.requests import PlanRequest, TrainRequest
 from test_study import complete, request
 
 EXAMPLES = ROOT / "examples"
@@ -96,6 +98,24 @@ def test_what_is_recommended_is_ready_to_run(cloud_runs: Path) -> None:
     assert fastest["command"].startswith("torchrun --nnodes 4 --nproc-per-node 2")
     for picture in ("plan.png", "scaling.png"):
         Image.open(Path(fastest["recipe"]).parents[1] / picture).verify()
+
+
+def test_its_commands_can_be_copied(tmp_path: Path) -> None:
+    """Whatever the names: a semicolon, a comment or a space in them must not end the command."""
+    folder = tmp_path / "a; touch b #'"
+    folder.mkdir()
+    steps, speeds, clusters = (folder / name for name in ("steps.csv", "throughput.csv", "clusters.yaml"))
+    steps.write_text(STEPS + "16,1000,1,0.1\n")
+    speeds.write_text(SPEEDS + "c,1,16,0.1,1\nc,2,16,0.06,1\n")
+    clusters.write_text("- {name: c, nodes: 1..2, price_per_hour: 1}\n")
+    asked = PlanRequest(clusters=clusters, steps=steps, throughput=speeds, out=folder / "plan")
+    commands = [one.command for one in plan(asked).recommended]
+    assert [command.split()[0] for command in commands] == ["torchrun", "scalewise"]
+    recipes = [folder / "plan" / name / "run.yaml" for name in ("fastest", "cheapest")]
+    assert [read_line(command) for command in commands] == [
+        TrainRequest(workload="WORKLOAD", recipe=str(recipes[0])),
+        TrainRequest(workload="WORKLOAD", recipe=str(recipes[1]), workers=1),
+    ]
 
 
 def test_fixed_epochs_carry_their_accuracy_along(tmp_path: Path) -> None:
@@ -238,5 +258,5 @@ def test_ten_thousand_candidates(tmp_path: Path) -> None:
     steps.write_text(STEPS + "\n".join(rows) + "\n")
     speeds.write_text(SPEEDS + "".join(f"c,{w},{w * m},{0.01 + 0.001 * m},1\n" for w in (1, 2, 4) for m in (64, 512)))
     clusters.write_text("- {name: c, nodes: 1..10, price_per_hour: 1}\n")
-    asked = PlanRequest(clusters, tmp_path / "plan", steps=steps, throughput=speeds)
+    asked = PlanRequest(clusters=clusters, steps=steps, throughput=speeds, out=tmp_path / "plan")
     assert len(plan(asked).candidates) >= 10_000

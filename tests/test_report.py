@@ -1,5 +1,6 @@
 """Reports: of real folders of every kind, looked at in a real browser."""
 
+import dataclasses
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -10,8 +11,12 @@ import pytest
 
 from browser import Browser, Page, browser
 from processes import group, train
+from reading import read_line
 from scalewise.errors import UserError
-from scalewise.report.report import PICTURES, report
+from scalewise.report.report import PICTURES, Report
+from scalewise.report.report import report as report_as_asked
+from scalewise.requests import AnalyzeRequest, ReportRequest
+from scalewise.study.plan import Stage, plan_study
 from test_study import complete, request
 
 DIGITS = "digits/fc_64_64"
@@ -42,6 +47,10 @@ def chromium() -> Iterator[Browser]:
         yield started
 
 
+def report(*folders: Path) -> Report:
+    return report_as_asked(ReportRequest(folders=folders))
+
+
 def a_run(folder: Path) -> Path:
     settings = ("noise_scale.every_steps=1", "stop.steps=60", "evaluate.every_steps=12")
     words = [word for setting in settings for word in ("--set", setting)]
@@ -63,7 +72,7 @@ def a_comparison(folder: Path) -> Path:
 
 
 def a_study(folder: Path) -> Path:
-    return complete(request(folder, batch_sizes=[64, 128, 256], trials=5, target=EASY, max_epochs=5.0))
+    return complete(request(folder, batch_sizes=(64, 128, 256), trials=5, target=EASY, max_epochs=5.0))
 
 
 def point(workers: int, hours: float, cost: float | None, **more: Any) -> dict[str, Any]:
@@ -106,7 +115,7 @@ KINDS: dict[str, tuple[Callable[[Path], Path], list[str]]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_report_in_a_browser(kind: str, tmp_path: Path, chromium: Browser) -> None:
     make, charts = KINDS[kind]
-    written = report([make(tmp_path / "results")], None)
+    written = report(make(tmp_path / "results"))
     assert [section.kind for section in written.sections] == [kind]
     assert [figure.name for figure in written.sections[0].figures] == charts
     page = chromium.open(written.html, WIDE)
@@ -121,6 +130,9 @@ def test_a_report_in_a_browser(kind: str, tmp_path: Path, chromium: Browser) -> 
     assert page.complaints() == []
     assert page.requests() == [written.html.resolve().as_uri()]
     check_markdown(written.markdown, written.pictures)
+    for command in written.sections[0].commands:
+        read_line(command)
+        assert f"\n    {command}\n" in written.markdown.read_text()
 
 
 def check_charts(page: Page, names: list[str]) -> None:
@@ -188,7 +200,7 @@ def check_markdown(file: Path, pictures: list[Path]) -> None:
 
 
 def test_ticks_are_where_a_reader_expects_them(tmp_path: Path, chromium: Browser) -> None:
-    page = chromium.open(report([a_plan(tmp_path)], None).html, WIDE)
+    page = chromium.open(report(a_plan(tmp_path)).html, WIDE)
     found = {
         "logTicks(0.8, 120, 8, false)": [1, 2, 5, 10, 20, 50, 100],
         "logTicks(0.0008, 1200, 8, false)": [0.001, 0.01, 0.1, 1, 10, 100, 1000],
@@ -204,7 +216,7 @@ def test_ticks_are_where_a_reader_expects_them(tmp_path: Path, chromium: Browser
 
 
 def test_light_dark_and_without_javascript(tmp_path: Path, chromium: Browser) -> None:
-    written = report([a_plan(tmp_path)], None)
+    written = report(a_plan(tmp_path))
     colours = []
     for scheme in ("light", "dark"):
         page = chromium.open(written.html, WIDE, media={"prefers-color-scheme": scheme})
@@ -222,7 +234,7 @@ def test_light_dark_and_without_javascript(tmp_path: Path, chromium: Browser) ->
 
 
 def test_what_files_say_is_shown_and_never_run(tmp_path: Path, chromium: Browser) -> None:
-    written = report([a_plan(tmp_path, EVIL)], None)
+    written = report(a_plan(tmp_path, EVIL))
     page = chromium.open(written.html, WIDE)
     check_charts(page, ["frontier", "scaling"])
     assert page.evaluate("document.querySelector('h2').textContent") == EVIL
@@ -235,7 +247,7 @@ def test_what_files_say_is_shown_and_never_run(tmp_path: Path, chromium: Browser
 
 def test_the_page_may_not_use_the_network(tmp_path: Path, chromium: Browser) -> None:
     """Even if something got in: the page's own policy forbids it."""
-    page = chromium.open(report([a_plan(tmp_path)], None).html, WIDE)
+    page = chromium.open(report(a_plan(tmp_path)).html, WIDE)
     refused = page.evaluate("fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'refused')")
     assert refused == "refused"
     page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.ran = 1'}))")
@@ -246,15 +258,15 @@ def test_the_page_may_not_use_the_network(tmp_path: Path, chromium: Browser) -> 
 def test_a_run_that_diverged_and_one_that_goes_on(tmp_path: Path, chromium: Browser) -> None:
     settings = ("recipe.learning_rate=1e30", "evaluate.every_steps=1")
     run = train(1, DIGITS, tmp_path, *(word for setting in settings for word in ("--set", setting)), expect=3)
-    written = report([tmp_path], None)
+    written = report(tmp_path)
     assert re.match(r"The run diverged after \d+ steps?, .* on 1 worker\.", written.sections[0].answer[0])
     page = chromium.open(written.html, WIDE)
     check_charts(page, [figure.name for figure in written.sections[0].figures])
     assert page.complaints() == []
     (tmp_path / "metadata.json").write_text(json.dumps({**run.metadata, "status": "INCOMPLETE", "stopped_by": None}))
-    assert "is not finished, and stands after" in report([tmp_path], None).sections[0].answer[0]
+    assert "is not finished, and stands after" in report(tmp_path).sections[0].answer[0]
     (tmp_path / "metadata.json").unlink()
-    assert report([tmp_path], None).sections[0].answer == ["The run has begun and has recorded nothing yet."]
+    assert report(tmp_path).sections[0].answer == ["The run has begun and has recorded nothing yet."]
 
 
 def test_several_folders_and_an_advice_in_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +275,7 @@ def test_several_folders_and_an_advice_in_one_page(tmp_path: Path, monkeypatch: 
     a_plan(advice / "plan")
     (advice / "pilot").mkdir()
     (advice / "advise.json").write_text(json.dumps({"workload": DIGITS, "says": ["use 4 workers"], "seconds": 60}))
-    written = report([advice, a_plan(tmp_path / "other")], None)
+    written = report(advice, a_plan(tmp_path / "other"))
     assert written.html == Path("runs/report/report.html")
     assert [section.kind for section in written.sections] == ["Advice", "Plan", "Plan"]
     assert written.sections[0].answer == ["Use 4 workers."]
@@ -276,21 +288,21 @@ def test_a_plan_needs_few_of_its_keys(tmp_path: Path) -> None:
     """Prices, intervals and everything else may be missing."""
     plan = {"fastest": {"cluster": "here", "workers": 2, "hours": 0.01}, "candidates": [{"cluster": "here"}]}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
-    (section,) = report([tmp_path], None).sections
+    (section,) = report(tmp_path).sections
     assert section.answer == ["The fastest is here, 2 workers: 36 s."]
     assert section.figures == []
     (tmp_path / "plan.json").write_text("{}")
-    assert report([tmp_path], None).sections[0].answer == ["Nothing is possible."]
+    assert report(tmp_path).sections[0].answer == ["Nothing is possible."]
 
 
 def test_a_plan_of_thousands_stays_readable(tmp_path: Path) -> None:
     many = [point(1 + number % 64, 1 + number / 100, 20.0 + number) for number in range(5000)]
     plan = {"candidates": many, "frontier": many[:1], "asked": {"clusters": "c.yaml", "budget": 9.5, "deadline": None}}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
-    written = report([tmp_path], None)
+    written = report(tmp_path)
     assert written.html.stat().st_size < 400_000
     assert "Every 13th of 5,000 candidates" in written.markdown.read_text()
-    assert written.sections[0].commands == ["scalewise plan --clusters c.yaml --budget 9.5"]
+    assert written.sections[0].commands == ["scalewise plan --clusters c.yaml --budget 9.5 --out NEW"]
 
 
 def test_the_command_prints_paths_and_answers(tmp_path: Path) -> None:
@@ -324,7 +336,7 @@ def test_folders_that_cannot_be_reported(files: dict[str, str], message: str, tm
     for name, content in files.items():
         (tmp_path / name).write_text(content)
     with pytest.raises(UserError, match=re.escape(message)):
-        report([tmp_path], None)
+        report(tmp_path)
     assert not (tmp_path / "report.html").exists()
 
 
@@ -332,7 +344,24 @@ def test_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
     ended = group(1, "report", tmp_path / "nowhere")
     assert (ended.exit_code, ended.output) == (2, f"scalewise: there is no folder {tmp_path / 'nowhere'}\n")
     with pytest.raises(UserError, match="is not a folder"):
-        report([Path(__file__)], None)
+        report(Path(__file__))
+
+
+def test_a_study_is_repeated_as_it_was_asked_for(tmp_path: Path) -> None:
+    """Also before any trial is done, and where it was widened."""
+    (tmp_path / "the space.yaml").write_text("learning_rate: {type: DISCRETE, feasible_points: [0.05, 0.1]}\n")
+    settings = {"space": tmp_path / "the space.yaml", "overrides": ("recipe.microbatch=8",), "max_epochs": 3.0}
+    asked = request(tmp_path / "study", trials=7, seed=3, racing=False, optimizer="sgd", **settings)
+    plans = plan_study(asked)
+    for plan in plans:
+        plan.folder.describe(plan.description())
+    again = dataclasses.replace(asked, out=Path("NEW"), jobs=1)
+    (section,) = report(tmp_path / "study").sections
+    assert list(map(read_line, section.commands)) == [again, AnalyzeRequest(folder=tmp_path / "study")]
+    wider = dataclasses.replace(plans[0], stages=(*plans[0].stages, Stage(7, plans[0].space)))
+    wider.folder.describe(wider.description())
+    (section,) = report(tmp_path / "study").sections
+    assert list(map(read_line, section.commands))[:2] == [again, dataclasses.replace(again, widen=True)]
 
 
 def test_a_study_keeps_its_layout(tmp_path: Path) -> None:
@@ -343,7 +372,7 @@ def test_a_study_keeps_its_layout(tmp_path: Path) -> None:
     trial = {"trial_id": 0, "status": "COMPLETE", "steps": 9, "parameters": {"learning_rate": 0.1}}
     (study / "0" / "metadata.json").write_text(json.dumps(trial))
     (study / "0" / "measurements.csv").write_text("step,val/classification_error\n9,0.5\n")
-    written = report([tmp_path], None)
+    written = report(tmp_path)
     assert written.html == tmp_path / "_scalewise" / "report" / "report.html"
     assert written.sections[0].answer == ["No batch size reached the target."]
     assert [entry.name for entry in (tmp_path / "digits" / "fc_16" / "sgd").iterdir()] == ["32"]

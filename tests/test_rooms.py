@@ -9,6 +9,7 @@ import scalewise
 ROOMS = [
     "errors",
     "seeds",
+    "requests",
     "config",
     "storage",
     "cluster",

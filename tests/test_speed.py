@@ -16,8 +16,8 @@ P100 = ROOT / "examples" / "p100_throughput.csv"
 NOISE = 0.02
 
 
-def analyze(*arguments: object) -> Finished:
-    return group(1, "analyze", *arguments)
+def predict(*arguments: object) -> Finished:
+    return group(1, "predict", *arguments)
 
 
 def points(values: Sequence[float], places: Sequence[tuple[int, int]], random: np.random.Generator) -> list[Throughput]:
@@ -95,7 +95,7 @@ def test_what_points_cannot_carry(measured: list[tuple[int, int]], asked: tuple[
 
 
 def test_a_published_table_is_predicted_better_than_by_the_same_speed(tmp_path: Path) -> None:
-    ended = analyze("--throughput", P100, "--up-to", 8, "--json")
+    ended = predict(P100, "--up-to", 8, "--json")
     assert ended.exit_code == 0, ended.output
     content = json.loads(ended.output)
     assert content["mean_error"] < content["mean_error_of_same_speed"]
@@ -103,7 +103,7 @@ def test_a_published_table_is_predicted_better_than_by_the_same_speed(tmp_path: 
     held = [one["low"] <= one["measured"] <= one["high"] for one in content["predictions"]]
     assert sum(held) >= 13
     assert "horovod_tensorflow, 32 per worker bends" in content["says"][0]
-    shown = analyze("--throughput", P100, "--up-to", 8)
+    shown = predict(P100, "--up-to", 8)
     assert "with the same speed per worker it would be" in shown.output
 
 
@@ -111,7 +111,7 @@ def test_predictions_need_no_measured_ones_to_compare_with(tmp_path: Path) -> No
     lines = P100.read_text().splitlines()
     few = tmp_path / "few.csv"
     few.write_text("\n".join([lines[0], *(line for line in lines[1:] if int(line.split(",")[1]) <= 8)]) + "\n")
-    content = json.loads(analyze("--throughput", few, "--predict", "16,24,32", "--json").output)
+    content = json.loads(predict(few, "--workers", "16,24,32", "--json").output)
     found = {(one["cluster"], one["workers"], one["global_batch"]): one for one in content["predictions"]}
     assert len(found) == 15
     assert {"step_seconds", "low", "high"} <= found["pytorch", 32, 4096].keys()
@@ -119,13 +119,13 @@ def test_predictions_need_no_measured_ones_to_compare_with(tmp_path: Path) -> No
 
 
 def test_without_a_number_of_workers_the_fit_is_shown_and_what_to_ask_for() -> None:
-    shown = analyze("--throughput", P100)
+    shown = predict(P100)
     assert shown.exit_code == 0, shown.output
-    assert "seconds per example" in shown.output and "--predict 64,128" in shown.output
-    content = json.loads(analyze("--throughput", P100, "--json").output)
+    assert "seconds per example" in shown.output and "--workers 64,128" in shown.output
+    content = json.loads(predict(P100, "--json").output)
     assert content["predictions"] == [] and len(content["fits"]) == 3
-    ended = analyze("runs", "--throughput", P100)
-    assert ended.exit_code == 2 and "--throughput is about seconds" in ended.output
+    ended = predict("runs", P100)
+    assert ended.exit_code == 2 and "unexpected extra argument" in ended.output
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_without_a_number_of_workers_the_fit_is_shown_and_what_to_ask_for() -> N
 def test_bad_throughput_files(tmp_path: Path, text: str, says: str) -> None:
     file = tmp_path / "throughput.csv"
     file.write_text(text)
-    ended = analyze("--throughput", file, "--predict", "4")
+    ended = predict(file, "--workers", "4")
     assert (ended.exit_code, len(ended.output.splitlines())) == (2, 1)
     assert says in ended.output
 
@@ -147,5 +147,5 @@ def test_bad_throughput_files(tmp_path: Path, text: str, says: str) -> None:
 def test_nothing_left_to_fit(tmp_path: Path) -> None:
     file = tmp_path / "throughput.csv"
     file.write_text("cluster,workers,global_batch,step_seconds\na,4,8,1\n")
-    ended = analyze("--throughput", file, "--up-to", "2")
+    ended = predict(file, "--up-to", "2")
     assert ended.exit_code == 2 and "at most 2 workers" in ended.output

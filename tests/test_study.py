@@ -17,8 +17,9 @@ from processes import NETS, ROOT, Finished, finish, group, scalewise, start
 from scalewise.analysis.analyze import workloads_in
 from scalewise.config import Target
 from scalewise.record.folder import RunFolder
+from scalewise.requests import StudyRequest
 from scalewise.study.job import Job, examples_trained
-from scalewise.study.plan import BatchPlan, StudyRequest, plan_study
+from scalewise.study.plan import BatchPlan, plan_study
 from scalewise.study.race import Course, Progress, Task, bound, kept_until, tasks
 from scalewise.study.space import Parameter, point, read_spaces
 from scalewise.study.trials import read_progress
@@ -35,16 +36,10 @@ COURSE = Course(batch_size=10, every_examples=100, max_steps=320)
 def request(out: Path, **changes: Any) -> StudyRequest:
     settings: dict[str, Any] = {
         "workload": "digits/fc_16",
-        "batch_sizes": [32, 128],
+        "batch_sizes": (32, 128),
         "trials": 6,
-        "optimizer": None,
-        "space": None,
         "target": "val/classification_error<0.1",
-        "max_steps": None,
         "max_epochs": 20.0,
-        "racing": True,
-        "seed": 0,
-        "overrides": (),
         "jobs": 2,
         "out": out,
     }
@@ -132,7 +127,7 @@ def test_what_is_kept_does_not_depend_on_when_a_trial_was_stopped() -> None:
 @pytest.mark.parametrize("workload", ["digits/fc_16", f"{ROOT / 'examples' / 'spirals.py'}:Spirals"])
 def test_racing_gives_the_same_answer(workload: str, tmp_path: Path) -> None:
     settings = ("evaluate.every_examples=350", "recipe.microbatch=64")
-    course = {"batch_sizes": [64, 128], "max_epochs": 10.0, "trials": 6, "overrides": settings}
+    course = {"batch_sizes": (64, 128), "max_epochs": 10.0, "trials": 6, "overrides": settings}
     asked = {"workload": workload, "target": "val/classification_error<0.3", **course}
     for seed in (0, 1):
         raced = complete(request(tmp_path / f"raced{seed}", seed=seed, **asked))
@@ -185,7 +180,7 @@ def test_what_a_study_is_is_written_once(tmp_path: Path) -> None:
 
 
 def test_more_trials_later_continue_the_study(tmp_path: Path) -> None:
-    asked = {"batch_sizes": [64], "max_epochs": 8.0}
+    asked = {"batch_sizes": (64,), "max_epochs": 8.0}
     few = complete(request(tmp_path / "study", trials=4, **asked))
     first = published(few)
     more = complete(request(tmp_path / "study", trials=7, **asked))
@@ -215,7 +210,7 @@ def test_the_command_writes_the_public_layout_and_says_what_it_found(tmp_path: P
 
 def test_a_trial_that_diverges_is_kept_and_counts_for_nothing(tmp_path: Path) -> None:
     (tmp_path / "space.yaml").write_text("learning_rate: {type: DISCRETE, feasible_points: [0.05, 1.0e+30]}\n")
-    out = complete(request(tmp_path / "study", space=tmp_path / "space.yaml", batch_sizes=[32]))
+    out = complete(request(tmp_path / "study", space=tmp_path / "space.yaml", batch_sizes=(32,)))
     found = [json.loads(content) for name, content in published(out).items() if name.endswith("metadata.json")]
     statuses = {one["parameters"]["learning_rate"]: one["status"] for one in found}
     assert statuses == {0.05: "COMPLETE", 1e30: "INFEASIBLE"}

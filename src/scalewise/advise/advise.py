@@ -4,19 +4,16 @@ import json
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from scalewise.advise.findings import Findings, Speed, pilot_sentence, speed_sentence
 from scalewise.advise.sample import write_sample_clusters
-from scalewise.analysis.analyze import AnalyzeRequest, analyze
+from scalewise.analysis.analyze import analyze
 from scalewise.analysis.curve import Curve
 from scalewise.analysis.noise import latest_noise_scale
 from scalewise.bench.bench import bench
-from scalewise.bench.points import BenchRequest
 from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
 from scalewise.cluster.world import usable_cores
 from scalewise.config import differences
@@ -24,14 +21,23 @@ from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, DataError, ExitCode, FolderError
 from scalewise.plan.candidates import cheapest, fastest
 from scalewise.plan.clusters import read_clusters
-from scalewise.plan.plan import Plan, PlanRequest, multiply, plan
+from scalewise.plan.plan import Plan, multiply, plan
 from scalewise.plan.source import NothingHeld, Unstable
 from scalewise.record.folder import RunFolder
 from scalewise.report.report import report
-from scalewise.run.train import TrainRequest, train
+from scalewise.requests import (
+    AdviseRequest,
+    AnalyzeRequest,
+    BenchRequest,
+    PlanRequest,
+    ReportRequest,
+    StudyRequest,
+    TrainRequest,
+)
+from scalewise.run.train import train
 from scalewise.storage import write_result
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
-from scalewise.study.plan import StudyRequest, plan_study
+from scalewise.study.plan import plan_study
 from scalewise.study.study import study
 from scalewise.workloads.door import find_workload
 
@@ -52,21 +58,6 @@ _CONFIRM_SHARE = 0.2
 """Of the time: kept for training what would be recommended again with fresh seeds."""
 _LAST_SECONDS = 10.0
 """What comes after the study takes about so long, whatever was found."""
-
-
-@dataclass(frozen=True)
-class AdviseRequest:
-    """What a user asked for."""
-
-    workload: str
-    target: str | None
-    clusters: Path | None
-    minutes: float
-    out: Path
-
-    def content(self) -> dict[str, Any]:
-        """Return what two sittings must share."""
-        return {"workload": self.workload, "target": self.target}
 
 
 class Adviser:
@@ -113,7 +104,7 @@ class Adviser:
         planned, unstable = (None, []) if curve is None else self._plan()
         findings = Findings(self._pilot_folder, self._speed(), self._study_hours(), curve, planned, unstable)
         self._write({"says": findings.sentences()})
-        report([self._request.out], self._request.out)
+        report(ReportRequest(folders=(self._request.out,), out=self._request.out))
         return findings
 
     def _check_folder(self) -> None:
@@ -125,12 +116,17 @@ class Adviser:
             return
         except (OSError, ValueError):
             raise FolderError(f"{self._file} cannot be read; use another --out") from None
-        asked = {name: there.get(name) for name in self._request.content()}
-        if found := differences(asked, self._request.content()):
+        asked = {name: there.get(name) for name in self._asked}
+        if found := differences(asked, self._asked):
             raise FolderError(f"{self._request.out} holds other advice: {'; '.join(found)}; use another --out")
 
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """What two starts must share."""
+        return {"workload": self._request.workload, "target": self._request.target}
+
     def _write(self, content: dict[str, Any]) -> None:
-        write_result(self._file, json.dumps({**self._request.content(), **content}, indent=2).encode() + b"\n")
+        write_result(self._file, json.dumps({**self._asked, **content}, indent=2).encode() + b"\n")
 
     def _left(self, reserved_seconds: float = 0.0) -> float:
         return self._deadline - time.monotonic() - _LAST_SECONDS - reserved_seconds
@@ -145,7 +141,9 @@ class Adviser:
             target = [] if self._request.target is None else [f"stop.target={self._request.target}"]
             overrides = [*target, f"stop.seconds={_PILOT_SHARE * self._seconds}", "noise_scale.every_steps=1"]
             overrides.append(f"evaluate.every_examples={max(1, self._train_examples // 4)}")
-            asked = TrainRequest(self._request.workload, None, overrides, 1, self._pilot_folder.path, False, False)
+            asked = TrainRequest(
+                workload=self._request.workload, overrides=tuple(overrides), workers=1, out=self._pilot_folder.path
+            )
             if (ended := train(asked).exit_code) is not ExitCode.COMPLETE:
                 return ended
         noise = latest_noise_scale(self._pilot_folder)
@@ -158,17 +156,13 @@ class Adviser:
         if not (out / "bench.json").exists():
             request = BenchRequest(
                 workload=self._request.workload,
-                workers=sorted({1, usable_cores()}),
-                microbatches=[size for size in _EXAMPLES_PER_WORKER if size <= self._train_examples],
-                weak=True,
+                workers=tuple(sorted({1, usable_cores()})),
+                microbatches=tuple(size for size in _EXAMPLES_PER_WORKER if size <= self._train_examples),
                 seconds=_BENCH_SHARE * self._seconds,
-                overrides=[],
                 cluster=CLUSTER,
-                synthetic=False,
-                trace=False,
                 out=out,
             )
-            ended = bench(request, None)
+            ended = bench(request)
             if ended is None or ended.exit_code is not ExitCode.COMPLETE:
                 return ExitCode.STOPPED if ended is None else ended.exit_code
         self._console.print(speed_sentence(self._speed()), highlight=False)
@@ -184,7 +178,7 @@ class Adviser:
             started = time.monotonic()
             self._console.print(f"        {trials} trials at batch {', '.join(map(str, fitting))}", highlight=False)
             deadline = time.monotonic() + self._left(reserved)
-            ended = study(self._study_request(fitting, trials), widen=False, deadline=deadline)
+            ended = study(self._study_request(fitting, trials), deadline=deadline)
             if ended is ExitCode.STOPPED and self._left(reserved) > 0:
                 return ended  # by a signal, and not by the time
             if ended not in (ExitCode.COMPLETE, ExitCode.STOPPED):
@@ -230,16 +224,10 @@ class Adviser:
     def _study_request(self, batch_sizes: Sequence[int], trials: int) -> StudyRequest:
         return StudyRequest(
             workload=self._request.workload,
-            batch_sizes=batch_sizes,
+            batch_sizes=tuple(batch_sizes),
             trials=trials,
-            optimizer=None,
-            space=None,
             target=self._request.target,
-            max_steps=None,
             max_epochs=longest_trial(self._pilot_folder),
-            racing=True,
-            seed=0,
-            overrides=[],
             jobs=usable_cores(),
             out=self._request.out / "study",
         )
@@ -252,9 +240,9 @@ class Adviser:
         folder = self._request.out / "study"
         if not folder.is_dir():
             return None
-        targets = [] if self._request.target is None else [self._request.target]
+        targets = () if self._request.target is None else (self._request.target,)
         try:
-            found = analyze(AnalyzeRequest(folder, None, targets, out=folder / "_scalewise" / "analysis"))
+            found = analyze(AnalyzeRequest(folder=folder, targets=targets))
         except DataError:
             return None
         curve = found.workloads[0].curve
@@ -272,7 +260,7 @@ class Adviser:
         out = self._request.out
         clusters = self._request.clusters or write_sample_clusters(out / "clusters.yaml", CLUSTER, usable_cores())
         target = self._request.target
-        return PlanRequest(clusters, out / "plan", study=out / "study", bench=out / "bench", target=target)
+        return PlanRequest(clusters=clusters, study=out / "study", bench=out / "bench", target=target, out=out / "plan")
 
 
 def longest_trial(pilot: RunFolder) -> float:

@@ -19,7 +19,12 @@ from scalewise.analysis.scatter import ScatterPoint, scatter_point
 from scalewise.analysis.steps_file import read_steps, steps_of_batches
 from scalewise.config import Target
 from scalewise.errors import ConfigError, DataError, nearest
+from scalewise.record.study_folder import OWN
+from scalewise.requests import AnalyzeRequest
 from scalewise.storage import write_result
+
+_DEFAULT_OUT = Path("runs/analyze")
+"""Where a file of steps has no folder of its own."""
 
 
 @dataclass(frozen=True)
@@ -33,18 +38,6 @@ class Budgets:
 NO_BUDGETS = Budgets()
 
 
-@dataclass(frozen=True)
-class AnalyzeRequest:
-    """What a user asked for."""
-
-    folder: Path | None
-    steps_file: Path | None
-    targets: Sequence[str]
-    """None: the study's own."""
-    out: Path
-    budgets: Budgets = NO_BUDGETS
-
-
 def analyze(request: AnalyzeRequest) -> Analysis:
     """Analyse, draw and write what was found."""
     skipped: list[Skipped] = []
@@ -53,10 +46,18 @@ def analyze(request: AnalyzeRequest) -> Analysis:
         workloads = [Workload(make_curve(request.steps_file.stem, next(iter(request.targets), None), rows))]
     else:
         assert request.folder is not None
-        workloads = workloads_in(request.folder, request.targets, skipped, request.budgets)
-    analysis = Analysis(workloads, skipped, draw_all(request.out, workloads))
-    write_result(request.out / "analysis.json", json.dumps(analysis.content(), indent=2).encode() + b"\n")
+        budgets = Budgets(request.step_budget, request.epoch_budget)
+        workloads = workloads_in(request.folder, request.targets, skipped, budgets)
+    out = _out(request)
+    analysis = Analysis(workloads, skipped, draw_all(out, workloads), out)
+    write_result(out / "analysis.json", json.dumps(analysis.content(), indent=2).encode() + b"\n")
     return analysis
+
+
+def _out(request: AnalyzeRequest) -> Path:
+    if request.out is not None:
+        return request.out
+    return _DEFAULT_OUT if request.folder is None else request.folder / OWN / "analysis"
 
 
 def workloads_in(

@@ -46,6 +46,8 @@ class Analysis:
     workloads: list[Workload]
     skipped: list[Skipped]
     pictures: list[Path]
+    out: Path
+    """Where they are."""
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values: of the only workload, or of a list of them."""

@@ -2,7 +2,6 @@
 
 import math
 import tempfile
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,23 +9,13 @@ from typing import Any
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.loop.noise import NoiseScale
 from scalewise.record.folder import RunFolder
-from scalewise.run.train import TrainRequest, train
+from scalewise.requests import NoiseRequest, TrainRequest
+from scalewise.run.train import train
 
 PREDICTED_BATCH_SIZES = [2**power for power in range(3, 15)]
 
 _WINDOWS = 4
 """In how many parts of the training the noise scale is told: it grows as the loss falls."""
-
-
-@dataclass(frozen=True)
-class NoiseRequest:
-    """What a user asked for."""
-
-    workload: str
-    steps: int
-    workers: int
-    overrides: Sequence[str]
-    out: Path | None
 
 
 @dataclass(frozen=True)
@@ -65,8 +54,10 @@ def measure_noise(request: NoiseRequest) -> NoiseReport:
     ends = ["stop.target=null", "stop.epochs=null", "stop.seconds=null", "evaluate.every_examples=null"]
     with tempfile.TemporaryDirectory(prefix="scalewise-noise-") as temporary:
         out = request.out or Path(temporary) / "run"
-        overrides = [*request.overrides, *settings, *ends]
-        asked = TrainRequest(request.workload, None, overrides, request.workers, out, False, False, quiet=True)
+        overrides = (*request.overrides, *settings, *ends)
+        asked = TrainRequest(
+            workload=request.workload, overrides=overrides, workers=request.workers, out=out, quiet=True
+        )
         exit_code = train(asked).exit_code
         return NoiseReport(exit_code, _windows(RunFolder(out)) if exit_code is ExitCode.COMPLETE else [])
 

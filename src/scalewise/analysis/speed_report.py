@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from scalewise.analysis.speed import Prediction, SpeedModel, fit_speed, place_of
 from scalewise.bench.throughput import Series, Throughput, read_throughput, series
 from scalewise.errors import ConfigError
+from scalewise.requests import PredictRequest
 
 _STRAIGHT = 0.9
 """The efficiency below which a series is said to bend."""
@@ -61,7 +61,7 @@ class SpeedReport:
         if not self.predictions:
             most = max(place.workers for model in self.models.values() for place in model.measured)
             return [
-                f"ask for other numbers of workers with --predict, e.g. --predict {2 * most},{4 * most}, "
+                f"ask for other numbers of workers with --workers, e.g. --workers {2 * most},{4 * most}, "
                 "or see how well the fit predicts with --up-to, which keeps larger numbers of workers from it"
             ]
         last = {one.series.name: one for one in self.predictions}
@@ -90,21 +90,21 @@ class SpeedReport:
         return {"predictions": predictions, "fits": fits, "says": self.sentences(), **compared}
 
 
-def report_speed(file: Path, workers: Sequence[int], up_to: int | None) -> SpeedReport:
+def report_speed(request: PredictRequest) -> SpeedReport:
     """Fit each cluster, and predict some numbers of workers for each of its series.
 
     With `up_to`, larger numbers of workers are kept from the fit, and predicted to be compared.
     """
-    points = read_throughput(file)
+    points, up_to = read_throughput(request.throughput), request.up_to
     used = [point for point in points if up_to is None or point.workers <= up_to]
     if not used:
-        raise ConfigError(f"{file} has no point with at most {up_to} workers")
+        raise ConfigError(f"{request.throughput} has no point with at most {up_to} workers")
     held_out = [point for point in points if point not in used]
     models = {
         cluster: fit_speed([point for point in used if point.cluster == cluster])
         for cluster in dict.fromkeys(point.cluster for point in used)
     }
-    predictions = [one for line in series(used, weak=True) for one in _predict(models, line, workers, held_out)]
+    predictions = [one for line in series(used, weak=True) for one in _predict(models, line, request.workers, held_out)]
     return SpeedReport(models, predictions)
 
 

@@ -14,7 +14,7 @@ from scalewise.bench.chart import draw_speedup
 from scalewise.bench.group import GroupResult, as_json, measure_group
 from scalewise.bench.measure import Measured
 from scalewise.bench.network import Network
-from scalewise.bench.points import BenchRequest, Point, points
+from scalewise.bench.points import Point, points
 from scalewise.bench.throughput import Series, Throughput, read_throughput, series, write_throughput
 from scalewise.bench.verdict import verdict
 from scalewise.cluster.collectives import choose_device, gpu_name
@@ -23,6 +23,7 @@ from scalewise.cluster.world import World
 from scalewise.config import AUTO, Config
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.record.provenance import git_commit, hardware, now, versions
+from scalewise.requests import BenchFileRequest, BenchRequest, arguments, by_commas
 from scalewise.storage import write_result
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
@@ -63,7 +64,7 @@ class Bench:
         }
 
 
-def bench(request: BenchRequest, group_result: Path | None) -> Bench | None:
+def bench(request: BenchRequest) -> Bench | None:
     """Measure as asked; None in a worker whose chief, or starter, has the result."""
     if request.seconds <= 0:
         raise ConfigError(f"--seconds {request.seconds:g}: it should be more than 0")
@@ -73,9 +74,9 @@ def bench(request: BenchRequest, group_result: Path | None) -> Bench | None:
     if world.launched:
         _check_world(request, world)
         result = measure_group(request, workload, world)
-        if world.chief and group_result is not None:
-            write_result(group_result, as_json.dump_json(result))
-        return _ended(request, [result], workload) if world.chief and group_result is None else None
+        if world.chief and request.group_result is not None:
+            write_result(request.group_result, as_json.dump_json(result))
+        return _ended(request, [result], workload) if world.chief and request.group_result is None else None
     results: list[GroupResult] = []
     console = Console(stderr=True)
     for workers in _in_turn(request):
@@ -84,7 +85,7 @@ def bench(request: BenchRequest, group_result: Path | None) -> Bench | None:
         if not isinstance(found, GroupResult):
             return Bench(found, [], [])
         results.append(found)
-        request = dataclasses.replace(request, microbatches=found.microbatches)
+        request = dataclasses.replace(request, microbatches=tuple(found.microbatches))
     results.sort(key=lambda result: request.workers.index(result.workers))
     return _ended(request, results, workload)
 
@@ -99,16 +100,16 @@ def _announcement(request: BenchRequest, workers: int) -> str:
     return f"measuring {workers} worker{'s' * (workers > 1)}, microbatch {sizes}"
 
 
-def bench_from(file: Path, weak: bool, out: Path) -> Bench:
+def bench_from(request: BenchFileRequest) -> Bench:
     """Show what was measured elsewhere."""
-    lines = series(read_throughput(file), weak)
-    draw_speedup(out / "speedup.png", lines)
+    lines = series(read_throughput(request.file), request.scaling == "weak")
+    draw_speedup(request.out / "speedup.png", lines)
     return Bench(ExitCode.COMPLETE, lines, [])
 
 
 def _check_world(request: BenchRequest, world: World) -> None:
-    if list(request.workers) != [world.workers]:
-        asked = ",".join(map(str, request.workers))
+    if request.workers != (world.workers,):
+        asked = by_commas(request.workers)
         raise ConfigError(f"--workers {asked} was asked for, but the launcher started {world.workers}")
 
 
@@ -118,7 +119,7 @@ def _launch(request: BenchRequest, workers: int, workload: Workload) -> GroupRes
         file = Path(folder) / "result.json"
         config = _points_of(request, workers, workload)[0].config
         config = config.model_copy(update={"cluster": config.cluster.model_copy(update={"max_restarts": 0})})
-        exit_code = launch_local(_arguments(request, config, file), config, Console(stderr=True).print)
+        exit_code = launch_local(arguments(_for_workers(request, config, file)), config, Console(stderr=True).print)
         if file.exists():
             return as_json.validate_json(file.read_bytes())
     return exit_code or ExitCode.STOPPED
@@ -128,22 +129,17 @@ def _points_of(request: BenchRequest, workers: int, workload: Workload) -> list[
     return [point for point in points(request, workload) if point.workers == workers]
 
 
-def _arguments(request: BenchRequest, config: Config, file: Path) -> list[str]:
-    """Return the command for each worker: this one, for one number of workers."""
-    sizes = AUTO if request.microbatches == AUTO else ",".join(map(str, request.microbatches))
-    settings = [*request.overrides, f"cluster.threads_per_worker={config.cluster.threads_per_worker}"]
-    return [
-        *("bench", request.workload, "--workers", str(config.cluster.workers), "--out", str(request.out)),
-        *("--microbatch", sizes, "--seconds", str(request.seconds)),
-        *("--scaling", "weak" if request.weak else "strong", "--group-result", str(file)),
-        *(["--synthetic"] if request.synthetic else []),
-        *(["--trace"] if request.trace else []),
-        *(word for setting in settings for word in ("--set", setting)),
-    ]
+def _for_workers(request: BenchRequest, config: Config, file: Path) -> BenchRequest:
+    """Return what each worker is asked for: the same, for one number of workers."""
+    threads = f"cluster.threads_per_worker={config.cluster.threads_per_worker}"
+    overrides = (*request.overrides, threads)
+    return dataclasses.replace(
+        request, workers=(config.cluster.workers,), overrides=overrides, as_json=False, group_result=file
+    )
 
 
 def _outcomes(request: BenchRequest, result: GroupResult, workload: Workload) -> list[Outcome]:
-    group = _points_of(dataclasses.replace(request, microbatches=result.microbatches), result.workers, workload)
+    group = _points_of(dataclasses.replace(request, microbatches=tuple(result.microbatches)), result.workers, workload)
     return [
         Outcome(_throughput(request, point, result, measured), measured, verdict(measured.phases)[1])
         for point, measured in zip(group, result.measured, strict=True)
@@ -168,7 +164,7 @@ def _ended(request: BenchRequest, results: Sequence[GroupResult], workload: Work
     outcomes = [outcome for result in results for outcome in _outcomes(request, result, workload)]
     networks = [(result.workers, result.network) for result in results if result.network is not None]
     found = [outcome.throughput for outcome in outcomes]
-    ended = Bench(ExitCode.COMPLETE, series(found, request.weak), outcomes, networks)
+    ended = Bench(ExitCode.COMPLETE, series(found, request.scaling == "weak"), outcomes, networks)
     write_throughput(request.out / "throughput.csv", found)
     content = {"asked": _asked(request), **ended.content(), **_origin(request, workload)}
     write_result(request.out / "bench.json", json.dumps(content, indent=2).encode() + b"\n")
@@ -182,7 +178,7 @@ def _asked(request: BenchRequest) -> dict[str, Any]:
         "workload": request.workload,
         "workers": list(request.workers),
         "microbatches": list(request.microbatches),
-        "scaling": "weak" if request.weak else "strong",
+        "scaling": request.scaling,
         "seconds": request.seconds,
         "synthetic": request.synthetic,
         "overrides": list(request.overrides),

@@ -9,12 +9,13 @@ from pydantic import TypeAdapter
 from scalewise.bench.fits import largest_microbatch
 from scalewise.bench.measure import Measured, measure
 from scalewise.bench.network import Network, measure_network
-from scalewise.bench.points import BenchRequest, points
+from scalewise.bench.points import points
 from scalewise.cluster.collectives import choose_device, joined
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import AUTO
 from scalewise.recipe.resolve import ResolvedConfig
+from scalewise.requests import BenchRequest
 from scalewise.run.build import build_loop
 from scalewise.workloads import Workload
 
@@ -45,7 +46,7 @@ def measure_group(request: BenchRequest, workload: Workload, world: World) -> Gr
     with joined(world, device, cluster.timeout_seconds):
         if request.microbatches == AUTO:
             largest = _largest_microbatch(request, config, workload, world, device)
-            request = dataclasses.replace(request, microbatches=[largest])
+            request = dataclasses.replace(request, microbatches=(largest,))
         everything = points(request, workload)
         measured = [measure(request, point, workload, world, device) for point in everything]
         network = measure_network(4 * measured[0].summed_values, device) if world.workers > 1 else None
@@ -58,5 +59,5 @@ def _largest_microbatch(
 ) -> int:
     """Find what fits: no more than all examples, or, in strong scaling, than a worker's part of the global batch."""
     parts = build_loop(config, workload, world, device, lambda: False).parts
-    most = len(parts.feed.source.examples) if request.weak else config.recipe.global_batch // world.workers
+    most = len(parts.feed.source.examples) if request.scaling == "weak" else config.recipe.global_batch // world.workers
     return largest_microbatch(parts, most, world)

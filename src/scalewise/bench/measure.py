@@ -11,13 +11,14 @@ import torch
 
 from scalewise.bench.medians import Median, median
 from scalewise.bench.phases import Phase, seconds_by_phase, without_barrier
-from scalewise.bench.points import BenchRequest, Point
+from scalewise.bench.points import Point
 from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.world import World
 from scalewise.data.splits import Split
 from scalewise.loop.source import Source
 from scalewise.loop.step import Parts, take_step
 from scalewise.loop.votes import Votes
+from scalewise.requests import BenchRequest
 from scalewise.run.build import build_loop
 from scalewise.storage import write_result
 from scalewise.workloads import Workload

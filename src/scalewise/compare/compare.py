@@ -12,11 +12,12 @@ from scalewise.cluster.signals import handlers_kept
 from scalewise.cluster.world import World
 from scalewise.compare.chart import draw_curves
 from scalewise.compare.results import Curve, Quality, Row, against_baseline, make_row, quality_of, read_curve
-from scalewise.compare.trials import CompareRequest, Condition, Trial, conditions, trials
+from scalewise.compare.trials import Condition, Trial, conditions, trials
 from scalewise.config import to_yaml
 from scalewise.errors import ConfigError, ExitCode
+from scalewise.requests import CompareRequest, TrainRequest
 from scalewise.run.build import build_loop
-from scalewise.run.train import TrainRequest, train
+from scalewise.run.train import train
 from scalewise.storage import write_result
 from scalewise.workloads.door import find_workload
 
@@ -67,11 +68,8 @@ def _train(trial: Trial, workers: int) -> ExitCode:
             TrainRequest(
                 workload=trial.condition.workload,
                 recipe=str(trial.recipe_file),
-                overrides=(),
                 workers=workers,
                 out=trial.folder.path,
-                fresh=False,
-                as_json=False,
                 quiet=True,
             )
         )

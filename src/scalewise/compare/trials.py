@@ -1,6 +1,6 @@
 """Which runs a comparison is made of."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,28 +8,11 @@ from scalewise.config import load_config
 from scalewise.errors import ConfigError
 from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.folder import RunFolder
+from scalewise.requests import CompareRequest, by_commas
 from scalewise.run.build import resolved
 from scalewise.workloads.door import find_workload
 
 BASELINE = "baseline"
-
-
-@dataclass(frozen=True)
-class CompareRequest:
-    """What a user asked for."""
-
-    workload: str
-    recipes: Sequence[str]
-    """Presets or files, each maybe with a workload of its own behind an @."""
-    global_batch: int
-    baseline_batch: int
-    epochs: float
-    seeds: int
-    learning_rate: float | None
-    """The baseline's, and so the reference of every recipe without one of its own."""
-    overrides: Sequence[str]
-    workers: int
-    out: Path
 
 
 @dataclass(frozen=True)
@@ -59,7 +42,7 @@ def conditions(request: CompareRequest) -> list[Condition]:
     for item in request.recipes:
         recipe, _, workload = item.partition("@")
         if not recipe:
-            raise ConfigError(f"--recipes {','.join(request.recipes)!r} has an item without a recipe")
+            raise ConfigError(f"--recipes {by_commas(request.recipes)!r} has an item without a recipe")
         found.append(Condition(item, workload or request.workload, recipe, request.global_batch))
     names = [condition.name for condition in found]
     if twice := next((name for name in names if names.count(name) > 1), None):

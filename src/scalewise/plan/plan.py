@@ -19,42 +19,8 @@ from scalewise.plan.sentences import choice_sentences, left_out, scaling_sentenc
 from scalewise.plan.source import StepsSource, steps_from_file, steps_from_study
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
+from scalewise.requests import PlanRequest, by_commas
 from scalewise.storage import write_result
-
-
-@dataclass(frozen=True)
-class PlanRequest:
-    """What a user asked for."""
-
-    clusters: Path
-    out: Path
-    study: Path | None = None
-    steps: Path | None = None
-    bench: Path | None = None
-    throughput: Path | None = None
-    target: str | None = None
-    deadline_hours: float | None = None
-    budget: float | None = None
-    reliability: float = 0.0
-    only: Sequence[str] = ()
-
-    def content(self) -> dict[str, Any]:
-        """Return what was asked for, without what was not."""
-        asked = {
-            "study": self.study,
-            "steps": self.steps,
-            "bench": self.bench,
-            "throughput": self.throughput,
-            "clusters": self.clusters,
-            "target": self.target,
-            "deadline": self.deadline_hours,
-            "budget": self.budget,
-            "reliability": self.reliability or None,
-            "only": ",".join(self.only) or None,
-        }
-        return {
-            name: str(value) if isinstance(value, Path) else value for name, value in asked.items() if value is not None
-        }
 
 
 @dataclass(frozen=True)
@@ -121,7 +87,7 @@ class Plan:
             for name, choice in self.choices.items()
         }
         return {
-            "asked": {**({"workload": workload} if workload else {}), **self.request.content()},
+            "asked": {**({"workload": workload} if workload else {}), **_asked(self.request)},
             "currency": self.currency,
             **choices,
             "frontier": [one.content() for one in self.frontier],
@@ -130,6 +96,25 @@ class Plan:
             "says": self.says,
             "left_out": self.left_out,
         }
+
+
+def _asked(request: PlanRequest) -> dict[str, Any]:
+    """Return what was asked for, without what was not."""
+    asked = {
+        "study": request.study,
+        "steps": request.steps,
+        "bench": request.bench,
+        "throughput": request.throughput,
+        "clusters": request.clusters,
+        "target": request.target,
+        "deadline": request.deadline_hours,
+        "budget": request.budget,
+        "reliability": request.reliability or None,
+        "only": by_commas(request.only) or None,
+    }
+    return {
+        name: str(value) if isinstance(value, Path) else value for name, value in asked.items() if value is not None
+    }
 
 
 def plan(request: PlanRequest) -> Plan:

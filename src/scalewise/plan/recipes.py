@@ -1,6 +1,8 @@
 """The recipe file and the command of a recommended choice."""
 
+import dataclasses
 import math
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import yaml
 
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.source import StepsSource
+from scalewise.requests import TrainRequest, arguments, command_line
 from scalewise.storage import write_result
 
 _WORKLOAD = "WORKLOAD"
@@ -68,9 +71,9 @@ def _microbatch(choice: Candidate, source: StepsSource) -> int | str:
 
 def _command(choice: Candidate, recipe: Path, workload: str) -> str:
     cluster = choice.cluster
-    arguments = f"train {workload} --recipe {recipe}"
+    request = TrainRequest(workload=workload, recipe=str(recipe))
     if cluster.nodes == 1:
-        return f"scalewise {arguments} --workers {cluster.workers}"
-    meeting = "--rdzv-backend c10d --rdzv-endpoint FIRST_NODE:29500"
-    group = f"--nnodes {cluster.nodes} --nproc-per-node {cluster.workers_per_node}"
-    return f"torchrun {group} {meeting} -m scalewise {arguments}"
+        return command_line(dataclasses.replace(request, workers=cluster.workers))
+    meeting = ["--rdzv-backend", "c10d", "--rdzv-endpoint", "FIRST_NODE:29500"]
+    group = ["--nnodes", str(cluster.nodes), "--nproc-per-node", str(cluster.workers_per_node)]
+    return shlex.join(["torchrun", *group, *meeting, "-m", "scalewise", *arguments(request)])

@@ -10,12 +10,12 @@ from scalewise.bench.table import speed_table
 from scalewise.bench.throughput import Series as Speeds
 from scalewise.bench.throughput import Throughput, series
 from scalewise.report.chart import Axis, Bar, Bars, Line, Mark, Plot, Series, Shape
-from scalewise.report.commands import command
 from scalewise.report.origin import origin_of
 from scalewise.report.picture import draw_bars
-from scalewise.report.section import Figure, Section, Table, as_table
+from scalewise.report.section import NEW, Figure, Section, Table, as_table
 from scalewise.report.values import Facts, read_facts
 from scalewise.report.words import counted, duration, number, percent, sentence
+from scalewise.requests import BenchRequest, command_line
 
 FILE = "bench.json"
 _MANY_BARS = 12
@@ -188,10 +188,17 @@ def _bytes(message: Facts) -> str:
 
 
 def _commands(asked: Facts) -> list[str]:
-    if not asked.content:
+    if not asked.text("workload"):
         return []
-    words = ["bench", asked.text("workload")] + ["--synthetic"] * asked.truth("synthetic")
-    lists = {"workers": "workers", "microbatch": "microbatches"}
-    options = {option: ",".join(map(str, asked.content.get(name) or [])) for option, name in lists.items()}
-    rest = {name: asked.content.get(name) for name in ("scaling", "seconds", "cluster")}
-    return [command(*words, **options, **rest, set=asked.texts("overrides"), out="NEW")]
+    request = BenchRequest(
+        workload=asked.text("workload"),
+        workers=tuple(asked.wholes("workers")) or BenchRequest.workers,
+        microbatches=tuple(asked.wholes("microbatches")) or BenchRequest.microbatches,
+        scaling="strong" if asked.text("scaling") == "strong" else "weak",
+        seconds=asked.number("seconds") or BenchRequest.seconds,
+        synthetic=asked.truth("synthetic"),
+        cluster=asked.text("cluster") or BenchRequest.cluster,
+        overrides=tuple(asked.texts("overrides")),
+        out=NEW,
+    )
+    return [command_line(request)]

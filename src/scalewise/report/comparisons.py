@@ -13,11 +13,11 @@ from scalewise.errors import ExitCode, FolderError
 from scalewise.recipe.resolve import resolve
 from scalewise.record.folder import RunFolder
 from scalewise.report.chart import Axis, Line, Mark, Plot, Series, Shape
-from scalewise.report.commands import command
 from scalewise.report.origin import origin_of
-from scalewise.report.section import Figure, Section, Table, as_table
-from scalewise.report.values import Facts, as_text, read_facts
+from scalewise.report.section import NEW, Figure, Section, Table, as_table
+from scalewise.report.values import Facts, read_facts
 from scalewise.report.words import counted, number
+from scalewise.requests import CompareRequest, command_line
 
 FILE = "compare.json"
 _MANY_MARKS = 30
@@ -45,7 +45,7 @@ def comparison_sections(folder: Path) -> list[Section]:
             figures=_figures(facts, curves, quality),
             tables=[as_table("Recipes", comparison_table(comparison)), *_curve_tables(curves, quality)],
             methods=_methods(quality, seeds),
-            commands=_commands(facts, folder, rows),
+            commands=_commands(facts, rows),
             origin={"seeds": ", ".join(map(str, range(seeds))), **origin_of(_metadata(folder, rows))},
         )
     ]
@@ -201,22 +201,23 @@ def _methods(quality: Quality, seeds: int) -> list[str]:
     ]
 
 
-def _commands(facts: Facts, folder: Path, rows: Sequence[Row]) -> list[str]:
-    asked = facts.part("asked")
+def _commands(facts: Facts, rows: Sequence[Row]) -> list[str]:
+    asked, epochs = facts.part("asked"), facts.number("epochs")
     others = [row.condition for row in rows if row.condition.name != BASELINE]
     baseline = next(row.condition for row in rows if row.condition.name == BASELINE)
-    batch = asked.whole("global_batch") or (others[0].global_batch if others else baseline.global_batch)
-    return [
-        command(
-            "compare",
-            facts.text("workload"),
-            recipes=",".join(asked.texts("recipes") or [condition.name for condition in others]),
-            global_batch=batch,
-            baseline_batch=baseline.global_batch,
-            epochs=facts.number("epochs"),
-            seeds=facts.whole("seeds"),
-            learning_rate=asked.number("learning_rate"),
-            set=[as_text(text) for text in asked.texts("overrides")],
-            out="NEW",
-        )
-    ]
+    recipes = asked.texts("recipes") or [condition.name for condition in others]
+    if epochs is None or not recipes:
+        return []
+    request = CompareRequest(
+        workload=facts.text("workload"),
+        recipes=tuple(recipes),
+        global_batch=asked.whole("global_batch") or (others[0] if others else baseline).global_batch,
+        baseline_batch=baseline.global_batch,
+        epochs=epochs,
+        seeds=facts.whole("seeds") or CompareRequest.seeds,
+        learning_rate=asked.number("learning_rate"),
+        overrides=tuple(asked.texts("overrides")),
+        workers=asked.whole("workers") or CompareRequest.workers,
+        out=NEW,
+    )
+    return [command_line(request)]

@@ -49,7 +49,7 @@ def _section(section: Section, pictures: str, heading: str) -> Iterator[str]:
         yield from map(plain, section.methods)
     if section.commands:
         yield f"{heading} How to repeat it"
-        yield "\n".join(f"    {' '.join(command.split())}" for command in section.commands)
+        yield "\n".join(f"    {line}" for command in section.commands for line in command.splitlines())
     yield f"{heading} Where it comes from"
     yield _facts({**section.origin, "folder": str(section.folder)})
 

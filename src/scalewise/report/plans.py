@@ -5,12 +5,12 @@ from pathlib import Path
 
 from scalewise.charts import unit_of_time
 from scalewise.report.chart import Axis, Line, Mark, Plot, Rule, Series, Shape
-from scalewise.report.commands import command
 from scalewise.report.origin import origin_of
 from scalewise.report.picture import draw_plot
-from scalewise.report.section import Figure, Section, Table
+from scalewise.report.section import NEW, Figure, Section, Table
 from scalewise.report.values import Facts, read_facts
 from scalewise.report.words import counted, duration, durations, money, number, percent, sentence
+from scalewise.requests import PlanRequest, command_line
 
 FILE = "plan.json"
 _CHOICES = {
@@ -19,7 +19,6 @@ _CHOICES = {
     "fastest_within_budget": "fastest within the budget",
     "cheapest_within_deadline": "cheapest within the deadline",
 }
-_OPTIONS = ("clusters", "study", "steps", "bench", "throughput", "target", "deadline", "budget", "reliability", "only")
 _LOG_FROM = 10
 _ZERO_IS_NEAR = 0.4
 """An axis begins at zero where the smallest value is a smaller share of the largest."""
@@ -98,10 +97,29 @@ def _shown_candidates(facts: Facts) -> str:
 
 def _commands(facts: Facts) -> list[str]:
     """Return how to plan again, and how to train as each choice says."""
-    asked = facts.part("asked").content
-    options = {name: ",".join(value) if isinstance(value, list) else value for name, value in asked.items()}
-    again = [command("plan", **{name: options.get(name) or None for name in _OPTIONS})] if "clusters" in asked else []
+    asked = facts.part("asked")
+    again = [command_line(_request(asked))] if asked.text("clusters") else []
     return [*again, *dict.fromkeys(text for _, point in _choices(facts) if (text := point.text("command")))]
+
+
+def _request(asked: Facts) -> PlanRequest:
+    return PlanRequest(
+        clusters=Path(asked.text("clusters")),
+        study=_path(asked, "study"),
+        steps=_path(asked, "steps"),
+        bench=_path(asked, "bench"),
+        throughput=_path(asked, "throughput"),
+        target=asked.text("target") or None,
+        deadline_hours=asked.number("deadline"),
+        budget=asked.number("budget"),
+        reliability=asked.number("reliability") or PlanRequest.reliability,
+        only=tuple(name.strip() for name in asked.text("only").split(",")) if asked.text("only") else PlanRequest.only,
+        out=NEW,
+    )
+
+
+def _path(asked: Facts, name: str) -> Path | None:
+    return Path(asked.text(name)) if asked.text(name) else None
 
 
 def _key(point: Facts) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from scalewise.report.kinds import read_sections, report_folder
 from scalewise.report.markdown import markdown
 from scalewise.report.page import page
 from scalewise.report.section import Section
+from scalewise.requests import ReportRequest
 from scalewise.storage import write_result
 
 _DEFAULT_OUT = Path("runs/report")
@@ -38,16 +39,19 @@ class Report:
         }
 
 
-def report(folders: Sequence[Path], out: Path | None) -> Report:
+def report(request: ReportRequest) -> Report:
     """Read every folder, and only then write."""
-    sections = [section for folder in folders for section in read_sections(folder)]
-    if out is None:
-        out = report_folder(folders[0]) if len(folders) == 1 else _DEFAULT_OUT
+    sections = [section for folder in request.folders for section in read_sections(folder)]
+    out = request.out or _own_folder(request.folders)
     pictures = _write_pictures(out, sections)
     written = Report(out / "report.html", out / "report.md", pictures, sections)
-    write_result(written.html, page(sections).encode())
-    write_result(written.markdown, markdown(sections, PICTURES).encode())
+    write_result(written.html, page(sections).encode(errors="backslashreplace"))
+    write_result(written.markdown, markdown(sections, PICTURES).encode(errors="backslashreplace"))
     return written
+
+
+def _own_folder(folders: Sequence[Path]) -> Path:
+    return report_folder(folders[0]) if len(folders) == 1 else _DEFAULT_OUT
 
 
 def _write_pictures(out: Path, sections: Sequence[Section]) -> list[Path]:

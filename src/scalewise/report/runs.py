@@ -8,12 +8,12 @@ from scalewise.config import Config, model_decisions
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
 from scalewise.report.chart import Axis, Mark, Plot, Rule, Series, Shape
-from scalewise.report.commands import command
 from scalewise.report.origin import origin_of
 from scalewise.report.picture import draw_plot
-from scalewise.report.section import Figure, Section, Table, facts_table
+from scalewise.report.section import NEW, Figure, Section, Table, facts_table
 from scalewise.report.values import Facts, as_text
 from scalewise.report.words import counted, duration, interval, number
+from scalewise.requests import TrainRequest, command_line
 
 Measured = Sequence[tuple[int, dict[str, float]]]
 
@@ -47,12 +47,15 @@ def run_sections(folder: Path) -> list[Section]:
             figures=_figures(config, measured),
             tables=[*_measurement_tables(measured), _settings(config)],
             methods=_methods(config, facts, measured),
-            commands=[
-                command("train", config.workload, recipe=folder / "run.yaml", workers=facts.whole("workers"), out="NEW")
-            ],
+            commands=[_command(config, folder, facts)],
             origin={"seed": str(config.recipe.seed), **origin_of(facts)},
         )
     ]
+
+
+def _command(config: Config, folder: Path, facts: Facts) -> str:
+    file = str(folder / "run.yaml")
+    return command_line(TrainRequest(workload=config.workload, recipe=file, workers=facts.whole("workers"), out=NEW))
 
 
 def _measurements(run: RunFolder) -> Measured:

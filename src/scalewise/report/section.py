@@ -10,6 +10,8 @@ from rich.table import Table as TerminalTable
 from scalewise.report.chart import Chart
 
 _LONG_ROWS = 24
+NEW = Path("NEW")
+"""Stands in a command for a folder that its reader chooses."""
 
 
 @dataclass(frozen=True)

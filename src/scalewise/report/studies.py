@@ -1,5 +1,6 @@
 """The section of a study: steps to target against batch size, and the critical batch size."""
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,12 +11,12 @@ from scalewise.analysis.findings import Workload
 from scalewise.analysis.outcomes import StepsToTarget
 from scalewise.analysis.table import curve_table
 from scalewise.record.study_folder import StudyFolder, find_studies
-from scalewise.report.commands import command
 from scalewise.report.origin import origin_of
-from scalewise.report.section import Section, Table, as_table
+from scalewise.report.section import NEW, Section, Table, as_table
 from scalewise.report.study_charts import study_figures
 from scalewise.report.values import Facts, as_text
 from scalewise.report.words import interval, number, sentence
+from scalewise.requests import AnalyzeRequest, StudyRequest, command_line
 
 _NAMED = 5
 """So many things that could not be read are named."""
@@ -157,25 +158,43 @@ def _range(parameter: Facts) -> str:
 
 
 def _commands(folder: Path, curve: Curve, described: Sequence[Facts]) -> list[str]:
-    """Return the command of a study of ours, and of its analysis; others' studies have no command that we know."""
-    analyze = command("analyze", folder)
-    settings = described[0].part("settings") if described else None
-    if settings is None or not settings.text("workload"):
-        return [analyze]
-    stop, facts = settings.part("stop"), described[0]
-    study = command(
-        "study",
-        settings.text("workload"),
-        batch_sizes=",".join(str(row.batch_size) for row in curve.rows),
-        trials=max(row.trials for row in curve.rows),
-        optimizer=facts.text("optimizer"),
-        target=facts.text("target"),
-        max_epochs=stop.number("epochs"),
+    """Return the commands of a study of ours, and of its analysis; others' studies have no command that we know."""
+    analyze = AnalyzeRequest(folder=folder)
+    study = _request(curve, described)
+    if study is None:
+        return [command_line(analyze)]
+    widened = [dataclasses.replace(study, widen=True)] * (max(len(one.each("stages")) for one in described) - 1)
+    return [command_line(request) for request in (study, *widened, analyze)]
+
+
+def _request(curve: Curve, described: Sequence[Facts]) -> StudyRequest | None:
+    """Return what was asked for, as far as it was recorded."""
+    facts = described[0] if described else Facts("", {})
+    settings, asked, trials = facts.part("settings"), facts.part("asked"), _trials(curve, described)
+    if not settings.text("workload") or not trials:
+        return None
+    stop = settings.part("stop")
+    return StudyRequest(
+        workload=settings.text("workload"),
+        batch_sizes=tuple(row.batch_size for row in curve.rows),
+        out=NEW,
+        trials=trials,
+        optimizer=facts.text("optimizer") or None,
+        space=Path(asked.text("space")) if asked.text("space") else None,
+        target=facts.text("target") or None,
         max_steps=stop.whole("steps"),
-        seed=facts.whole("seed"),
-        out="NEW",
+        max_epochs=stop.number("epochs"),
+        racing=facts.truth("early_stopping"),
+        seed=facts.whole("seed") or StudyRequest.seed,
+        overrides=tuple(asked.texts("overrides")),
     )
-    return [study if facts.content.get("early_stopping") else f"{study} --no-race", analyze]
+
+
+def _trials(curve: Curve, described: Sequence[Facts]) -> int:
+    """Return how many trials were asked for at a time: before that was recorded, as many as there are in a stage."""
+    asked = [one.part("asked").whole("trials") or 0 for one in described]
+    later_stages = [stage.whole("first_trial") or 0 for one in described for stage in one.each("stages")[1:2]]
+    return max(asked) or max(later_stages, default=0) or max(row.trials for row in curve.rows)
 
 
 def _origin(described: Sequence[Facts]) -> dict[str, str]:

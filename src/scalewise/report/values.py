@@ -46,6 +46,10 @@ class Facts:
         """Return a list of texts."""
         return [as_text(value) for value in self._list(name)]
 
+    def wholes(self, name: str) -> list[int]:
+        """Return a list of whole numbers."""
+        return [int(Facts(self.where, {name: value}).needed(name)) for value in self._list(name)]
+
     def truth(self, name: str) -> bool:
         """Return whether something is so."""
         return self.content.get(name) is True

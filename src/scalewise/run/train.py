@@ -1,8 +1,7 @@
 """Decides where a training command runs: in this process, in the group it finds itself in, or in local workers."""
 
-from collections.abc import Sequence
+import dataclasses
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.console import Console
 
@@ -12,24 +11,10 @@ from scalewise.config import Config, load_config
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.record.folder import RunFolder, move_aside
 from scalewise.record.status import Status
+from scalewise.requests import TrainRequest, arguments
 from scalewise.run.build import resolved
 from scalewise.run.run import default_folder, run
 from scalewise.workloads.door import find_workload
-
-
-@dataclass(frozen=True)
-class TrainRequest:
-    """What a user asked for."""
-
-    workload: str
-    recipe: str | None
-    """A YAML file, or presets joined by `+`."""
-    overrides: Sequence[str]
-    workers: int | None
-    out: Path | None
-    fresh: bool
-    as_json: bool
-    quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,20 +52,10 @@ def _workers(request: TrainRequest, config: Config, world: World) -> int:
 
 
 def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Ended:
-    console = Console(stderr=True)
-    exit_code = launch_local(_arguments(request, config, folder), config, console.print)
+    # The same command for each worker, in this folder, which was moved aside already if it had to be.
+    for_workers = dataclasses.replace(request, out=folder.path, workers=config.cluster.workers, fresh=False)
+    exit_code = launch_local(arguments(for_workers), config, Console(stderr=True).print)
     if exit_code is None:  # a stop signal: the folder tells how far the workers got
         status = folder.metadata().get("status", Status.INCOMPLETE)
         exit_code = Status(status).exit_code
     return Ended(exit_code, None)
-
-
-def _arguments(request: TrainRequest, config: Config, folder: RunFolder) -> list[str]:
-    """Return the arguments for each worker: the same command, joined to this folder, without --fresh."""
-    arguments = ["train", request.workload, "--out", str(folder.path), "--workers", str(config.cluster.workers)]
-    if request.recipe is not None:
-        arguments += ["--recipe", request.recipe]
-    for override in request.overrides:
-        arguments += ["--set", override]
-    arguments += ["--json"] if request.as_json else []
-    return [*arguments, *(["--quiet"] if request.quiet else [])]

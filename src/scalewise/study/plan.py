@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.confirmations import Confirmations
 from scalewise.record.folder import RunFolder
 from scalewise.record.study_folder import OWN, StudyFolder
+from scalewise.requests import StudyRequest
 from scalewise.run.build import resolved
 from scalewise.storage import LocalStore, Store
 from scalewise.study.race import Course
@@ -23,25 +24,8 @@ from scalewise.study.space import Edge, Parameter, Space, default_space, point, 
 from scalewise.workloads.door import find_workload
 
 _EVALUATIONS_PER_EPOCH = 4
-
-
-@dataclass(frozen=True)
-class StudyRequest:
-    """What a user asked for."""
-
-    workload: str
-    batch_sizes: Sequence[int]
-    trials: int
-    optimizer: str | None
-    space: Path | None
-    target: str | None
-    max_steps: int | None
-    max_epochs: float | None
-    racing: bool
-    seed: int
-    overrides: Sequence[str]
-    jobs: int
-    out: Path
+_ASKED = "asked"
+"""What a reader needs to repeat the study; the rest of its description says what it comes to."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +60,8 @@ class BatchPlan:
     trials_per_stage: int
     racing: bool
     seed: int
+    space_file: Path | None
+    overrides: tuple[str, ...]
 
     @property
     def batch_size(self) -> int:
@@ -167,6 +153,11 @@ class BatchPlan:
             "train_examples": self.train_examples,
             "seed": self.seed,
             "settings": self.base.model_dump(mode="json", include={"workload", "recipe", "stop", "evaluate"}),
+            _ASKED: {
+                "trials": self.trials_per_stage,
+                "space": None if self.space_file is None else str(self.space_file),
+                "overrides": list(self.overrides),
+            },
         }
 
     def taken_up(self) -> "BatchPlan":
@@ -192,7 +183,10 @@ class BatchPlan:
         return {name: edge for name, edge in found.items() if edge is not None}
 
     def _check(self, content: Mapping[str, Any]) -> None:
-        if found := differences(content, self.description()):
+        there, now = (
+            {name: value for name, value in one.items() if name != _ASKED} for one in (content, self.description())
+        )
+        if found := differences(there, now):
             raise FolderError(f"{self.folder.path} holds another study: {'; '.join(found[:3])}; use another --out")
 
 
@@ -244,6 +238,8 @@ def _plan(request: StudyRequest, defaults: Mapping[str, Any], batch_size: int, t
         trials_per_stage=request.trials,
         racing=request.racing,
         seed=request.seed,
+        space_file=request.space,
+        overrides=request.overrides,
     )
 
 

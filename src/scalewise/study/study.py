@@ -7,21 +7,22 @@ from rich.console import Console
 
 from scalewise.cluster.world import World
 from scalewise.errors import ConfigError, ExitCode
+from scalewise.requests import StudyRequest
 from scalewise.run.build import build_loop
 from scalewise.study.job import Job
 from scalewise.study.jobs import run_jobs
-from scalewise.study.plan import BatchPlan, StudyRequest, plan_study
+from scalewise.study.plan import BatchPlan, plan_study
 from scalewise.study.trials import Trials
 from scalewise.study.view import StudyView
 from scalewise.workloads.door import find_workload
 
 
-def study(request: StudyRequest, widen: bool, deadline: float | None = None) -> ExitCode:
+def study(request: StudyRequest, *, deadline: float | None = None) -> ExitCode:
     """Work on the study until it is done, maybe beyond the ends of its space, or until a moment of the clock."""
     if World.from_environment().launched:
         raise ConfigError("study starts its own jobs: run it by itself, with --jobs")
     plans = plan_study(request)
-    if widen:
+    if request.widen:
         plans = [plan if (best := _best(plan)) is None else plan.widened(best) for plan in plans]
     for plan in plans:
         # Whatever does not fit is said now, and not by a job.

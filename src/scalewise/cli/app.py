@@ -1,0 +1,152 @@
+"""The application: all commands together, and the exit code that fits what happened."""
+
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from scalewise import __version__
+from scalewise.cli.command import Command
+from scalewise.cli.show import READER_GONE, prepare_streams, show, to_standard_output
+from scalewise.errors import ExitCode, PeerLost, UserError
+from scalewise.requests import Request
+
+NAMES = (
+    "train",
+    "compare",
+    "bench",
+    "study",
+    "analyze",
+    "predict",
+    "plan",
+    "advise",
+    "noise",
+    "report",
+    "workloads",
+    "data",
+)
+"""The commands, in the order in which the help shows them; each is a file here."""
+
+
+def command_named(name: str) -> Command:
+    """Load a command."""
+    found = importlib.import_module(f"scalewise.cli.{name}").COMMAND
+    assert isinstance(found, Command)
+    return found
+
+
+class _PlainHelp:
+    """Shows arguments and flags without typer's `<str>` and `<bool>`, which say nothing to a user."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return what can be typed; `--help` and the options of completion are added by typer itself."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for one in found:
+            if getattr(one, "is_flag", False):
+                one.metavar = ""
+            if one.param_type_name == "argument":
+                one.display_type = lambda ctx: ""
+        return found
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        with to_standard_output():
+            super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+class _Command(_PlainHelp, TyperCommand):
+    pass
+
+
+class _Group(_PlainHelp, TyperGroup):
+    pass
+
+
+def make_app(then: Callable[[Request], object], names: Sequence[str] = NAMES) -> typer.Typer:
+    """Return the application that reads a request from the command line, and then does something with it."""
+    app = typer.Typer(
+        help="Train neural networks faster by scaling out, without losing model quality.",
+        epilog="For example:\n\nscalewise advise digits/fc_64_64 --minutes 2 --out runs/demo",
+        cls=_Group,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        callback=_options_of_all,
+        result_callback=lambda request, **options: then(request),
+    )
+    for command in map(command_named, names):
+        app.command(command.name, cls=_Command, epilog=command.epilog)(command.read)
+    return app
+
+
+def _options_of_all(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            is_eager=True,
+            callback=lambda asked: _print_version() if asked else None,
+            help="Show the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Stand for the options that belong to no command."""
+
+
+def _print_version() -> None:
+    show(f"scalewise {__version__}")
+    raise typer.Exit
+
+
+def _perform(request: Request) -> None:
+    raise typer.Exit(command_named(request.command).perform(request))
+
+
+def main() -> None:
+    """Run the command line and leave with the exit code that fits what happened."""
+    prepare_streams()
+    exit_code = _flushed(_run())
+    # Not sys.exit: threads of torch's backends that still run while Python takes itself apart can abort the process,
+    # and a worker of a broken group has nothing to say goodbye to.
+    os._exit(exit_code)
+
+
+def _run() -> int:
+    try:
+        make_app(_perform, _typed(sys.argv[1:]))(prog_name="scalewise")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else ExitCode.COMPLETE
+    except UserError as error:
+        print(f"scalewise: {error}", file=sys.stderr)
+        return ExitCode.MISTAKE
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except PeerLost as error:
+        print(f"scalewise: this worker lost another one: {error}", file=sys.stderr)
+        return ExitCode.PEER_LOST
+    except Exception:
+        traceback.print_exc()
+        return ExitCode.BUG
+    return ExitCode.COMPLETE
+
+
+def _typed(words: Sequence[str]) -> Sequence[str]:
+    """Return the only command that is needed, if one is: workers start a hundredth of a second earlier."""
+    return words[:1] if words[:1] and words[0] in NAMES else NAMES
+
+
+def _flushed(exit_code: int) -> int:
+    """Write what is still to be written; whoever should read it may be gone."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        return exit_code or READER_GONE
+    except OSError:  # which was said when it was first written
+        return exit_code or ExitCode.MISTAKE
+    return exit_code

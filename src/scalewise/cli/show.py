@@ -1,0 +1,72 @@
+"""Prints what a command has to say, and knows what to do when nobody can read it."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from scalewise.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+READER_GONE = 128 + signal.SIGPIPE
+"""The exit code of a program whose reader has ended, as `head` does: what a shell says of one that the signal ended."""
+_PIPE_WIDTH = 200
+"""A pipe has no width of its own, and whoever reads it wants whole words."""
+
+
+def show(text: str) -> None:
+    """Print a line, or several."""
+    with to_standard_output():
+        print(text, flush=True)
+
+
+def show_json(content: Any, indent: int | None = 2) -> None:
+    """Print values as JSON."""
+    show(json.dumps(content, indent=indent))
+
+
+def show_table(table: "RenderableType") -> None:
+    """Print a table."""
+    from rich.console import Console
+
+    with to_standard_output():
+        Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
+
+
+def say(text: str) -> None:
+    """Tell the user something that is no result."""
+    print(text, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def to_standard_output() -> Iterator[None]:
+    """End the command where what is written inside cannot be: quietly if its reader is gone, else with a sentence."""
+    try:
+        yield
+    except (BrokenPipeError, SystemExit):  # which is how rich says it
+        raise typer.Exit(READER_GONE) from None
+    except OSError as error:
+        raise UserError(f"cannot write to standard output: {error.strerror}") from None
+
+
+def prepare_streams() -> None:
+    """Give a process that was started with closed output somewhere to write; else its first file would become that.
+
+    And let names that are no text, which folders may have, be written somehow.
+    """
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, "w")  # noqa: PTH123, SIM115 - it stays open as long as the process
+            if stream.fileno() != descriptor:
+                os.dup2(stream.fileno(), descriptor)
+            setattr(sys, name, stream)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
