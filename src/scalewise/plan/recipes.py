@@ -9,8 +9,10 @@ from typing import Any
 
 import yaml
 
+from scalewise.config import Config, to_yaml
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.source import StepsSource
+from scalewise.recipe.resolve import ResolvedConfig, resolve
 from scalewise.requests import TrainRequest, arguments, command_line
 from scalewise.storage import write_result
 
@@ -37,15 +39,20 @@ def write_recommendation(out: Path, name: str, choice: Candidate, source: StepsS
         "recipe": {**source.settings.get("recipe", {}), **_recipe(choice, source)},
         "stop": {**source.settings.get("stop", {}), **_limit(choice, source)},
     }
-    write_result(file, yaml.safe_dump(content, sort_keys=False, allow_unicode=True).encode())
-    return Recommendation(name, file, _command(choice, file, str(source.settings.get("workload", _WORKLOAD))))
+    if "workload" in content:  # what a study was trained with, as its trials understood it
+        text = to_yaml(_fed(resolve(Config.model_validate(content)), choice))
+    else:
+        content["recipe"]["microbatch"] = _largest(choice)
+        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    write_result(file, text.encode())
+    return Recommendation(name, file, _command(choice, file, str(content.get("workload", _WORKLOAD))))
 
 
 def _recipe(choice: Candidate, source: StepsSource) -> dict[str, Any]:
     """Return what the choice decides: the settings of the best trial, or only the rate between two of them."""
     batch, rate = choice.statistic.global_batch, choice.statistic.learning_rate
     found = source.trials.get(batch, {} if rate is None else {"learning_rate": rate})
-    return {**found, "scaling": "none", "global_batch": batch, "microbatch": _microbatch(choice, source)}
+    return {**found, "scaling": "none", "global_batch": batch}
 
 
 def _limit(choice: Candidate, source: StepsSource) -> dict[str, int | None]:
@@ -58,15 +65,16 @@ def _limit(choice: Candidate, source: StepsSource) -> dict[str, int | None]:
     return {"steps": limit, "epochs": None}
 
 
-def _microbatch(choice: Candidate, source: StepsSource) -> int | str:
-    """Return a microbatch that every worker has one of, and that fits into its memory."""
-    recipe = source.settings.get("recipe", {})
-    if not choice.statistic.predicted and isinstance(recipe.get("microbatch"), int):
-        wanted = int(recipe["microbatch"])  # part of the recipe, which decides the model
-    else:
-        wanted = choice.statistic.global_batch
+def _fed(config: ResolvedConfig, choice: Candidate) -> ResolvedConfig:
+    """Keep the microbatch of the trials, unless workers would have none, or too large a one for their memory."""
+    microbatch = min(config.recipe.microbatch, _largest(choice))
+    return config.model_copy(update={"recipe": config.recipe.model_copy(update={"microbatch": microbatch})})
+
+
+def _largest(choice: Candidate) -> int:
+    """Return the largest microbatch that every worker has one of, and that fits into its memory."""
     per_worker = max(1, choice.statistic.global_batch // choice.cluster.workers)
-    return min(wanted, per_worker, choice.cluster.largest_microbatch or wanted)
+    return min(per_worker, choice.cluster.largest_microbatch or per_worker)
 
 
 def _command(choice: Candidate, recipe: Path, workload: str) -> str:
