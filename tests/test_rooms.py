@@ -9,6 +9,7 @@ import scalewise
 ROOMS = [
     "errors",
     "seeds",
+    "words",
     "config",
     "cluster",
     "data",
@@ -19,6 +20,7 @@ ROOMS = [
     "build",
     "performance",
     "record",
+    "figures",
     "progress",
     "run",
     "train",
