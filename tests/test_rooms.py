@@ -24,7 +24,6 @@ ROOMS = [
     "progress",
     "run",
     "train",
-    "charts",
     "bench",
     "compare",
     "analysis",

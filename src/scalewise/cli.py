@@ -71,8 +71,9 @@ def compare(
 ) -> None:
     """Train by several large-batch recipes and compare them with a small-batch baseline."""
     from scalewise.compare.compare import compare as compare_as_asked
-    from scalewise.compare.table import comparison_table
+    from scalewise.compare.recipe_table import recipe_table
     from scalewise.compare.trials import CompareRequest
+    from scalewise.figures.terminal import print_tables
 
     names = [name.strip() for name in recipes.split(",")]
     request = CompareRequest(
@@ -82,7 +83,8 @@ def compare(
     if comparison.rows and as_json:
         print(json.dumps(comparison.content(), indent=2))
     elif comparison.rows:
-        _print(comparison_table(comparison))
+        assert comparison.quality is not None
+        print_tables(recipe_table(comparison.rows, comparison.quality))
         print(f"picture and results in {out}")
     raise typer.Exit(comparison.exit_code)
 
@@ -136,11 +138,12 @@ def bench(
     if ended.series and as_json:
         print(json.dumps(ended.content(), indent=2))
     elif ended.series:
-        from scalewise.bench.table import breakdown_table, speed_table
+        from scalewise.bench.breakdown import breakdown_table
+        from scalewise.bench.speedups import speed_table
+        from scalewise.figures.terminal import print_tables
 
-        _print(speed_table(ended.series))
-        if ended.outcomes:
-            _print(breakdown_table(ended.outcomes))
+        breakdown = [outcome.breakdown for outcome in ended.outcomes]
+        print_tables(speed_table(ended.series), *([breakdown_table(breakdown)] if breakdown else []))
         for outcome in ended.outcomes:
             print(f"{outcome.throughput.workers} x {outcome.throughput.microbatch}: {outcome.verdict}")
         for count, network in ended.networks:
@@ -215,7 +218,8 @@ def analyze(
         return
     from scalewise.analysis.analyze import AnalyzeRequest, Budgets
     from scalewise.analysis.analyze import analyze as analyze_as_asked
-    from scalewise.analysis.table import budget_table, curve_table
+    from scalewise.analysis.curve_tables import budget_table, curve_table
+    from scalewise.figures.terminal import print_tables
 
     if (folder is None) == (steps is None):
         raise UserError("analyze needs either a folder of studies, or --steps or --throughput with a file")
@@ -227,10 +231,10 @@ def analyze(
         print(json.dumps(analysis.content(), indent=2))
         return
     for found in analysis.workloads:
-        _print(curve_table(found.curve))
+        print_tables(curve_table(found.curve))
         print(found.curve.fit.says)
         if found.budgets:
-            _print(budget_table(found.budgets))
+            print_tables(budget_table(found.budgets))
     if analysis.skipped:
         named = ", ".join(str(item.path) for item in analysis.skipped[:3])
         more = ", ..." if len(analysis.skipped) > 3 else ""
@@ -240,14 +244,15 @@ def analyze(
 
 def _analyze_throughput(file: Path, predict: str | None, up_to: int | None, as_json: bool) -> None:
     from scalewise.analysis.speed_report import report_speed
-    from scalewise.analysis.table import fit_table, speed_table
+    from scalewise.analysis.speed_tables import fit_table, prediction_table
     from scalewise.bench.points import whole_numbers
+    from scalewise.figures.terminal import print_tables
 
     report = report_speed(file, whole_numbers("--predict", predict) if predict else [], up_to)
     if as_json:
         print(json.dumps(report.content(), indent=2))
         return
-    _print(speed_table(report) if report.predictions else fit_table(report))
+    print_tables(prediction_table(report) if report.predictions else fit_table(report))
     for sentence in report.sentences():
         print(sentence)
 
@@ -278,10 +283,10 @@ def plan(
     if as_json:
         print(json.dumps(planned.content()))
         return
-    from scalewise.plan.table import plan_table, size_table
+    from scalewise.figures.terminal import print_tables
+    from scalewise.plan.plan_tables import choices_table, size_table
 
-    _print(plan_table(planned))
-    _print(size_table(planned))
+    print_tables(choices_table(planned.overview), size_table(planned.overview))
     for sentence in [*planned.says, *planned.left_out]:
         print(sentence)
     for one in planned.recommended:
@@ -326,14 +331,14 @@ def noise(
 ) -> None:
     """Train briefly and predict, from the gradient noise scale, which batch sizes pay."""
     from scalewise.analysis.noise import NoiseRequest, measure_noise
-    from scalewise.analysis.noise_table import noise_table, prediction_table
+    from scalewise.analysis.noise_tables import noise_table, predicted_steps_table
+    from scalewise.figures.terminal import print_tables
 
     report = measure_noise(NoiseRequest(workload, steps, workers, set_ or [], out))
     if report.windows and as_json:
         print(json.dumps(report.content(), indent=2))
     elif report.windows:
-        _print(noise_table(report))
-        _print(prediction_table(report))
+        print_tables(noise_table(report), predicted_steps_table(report))
         print("the noise scale is a cheap guess at the critical batch size, and often wrong: measure it with a study")
     raise typer.Exit(report.exit_code)
 
@@ -356,9 +361,12 @@ def report(
 @app.command()
 def workloads() -> None:
     """List every workload with its data, size, target and whether its data is here."""
+    from scalewise.figures.table import Table, texts
+    from scalewise.figures.terminal import print_tables
     from scalewise.workloads.catalogue import catalogue
 
-    _print_table(catalogue())
+    rows = catalogue()
+    print_tables(Table("", texts(*rows[0]), [list(row.values()) for row in rows]))
     print("target: val/classification_error; fetch missing data with 'scalewise data NAME'")
 
 
@@ -410,22 +418,6 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> str:
     if value not in known:
         raise UserError(f"{option} {value!r} is not one of {', '.join(known)}{nearest(value, known)}")
     return value
-
-
-def _print_table(rows: list[dict[str, str]]) -> None:
-    from rich.table import Table
-
-    table = Table(*rows[0], box=None, header_style="bold", pad_edge=False)
-    for row in rows:
-        table.add_row(*row.values())
-    _print(table)
-
-
-def _print(table: Any) -> None:
-    from rich.console import Console
-
-    # A pipe has no width of its own: whoever reads it wants whole words.
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def main() -> None:

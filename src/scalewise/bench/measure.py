@@ -8,8 +8,9 @@ from pathlib import Path
 
 import torch
 
+from scalewise.bench.breakdown import Phase
 from scalewise.bench.medians import Median, median
-from scalewise.bench.phases import Phase, seconds_by_phase, without_barrier
+from scalewise.bench.phases import seconds_by_phase, without_barrier
 from scalewise.bench.points import BenchRequest, Point
 from scalewise.build import build_loop
 from scalewise.cluster.collectives import gather_values

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalewise.build import resolved
+from scalewise.compare.results import BASELINE, Condition
 from scalewise.config import Config, load_config
 from scalewise.errors import ConfigError
 from scalewise.record.folder import RunFolder
 from scalewise.workloads.door import find_workload
-
-BASELINE = "baseline"
 
 
 @dataclass(frozen=True)
@@ -29,16 +28,6 @@ class CompareRequest:
     overrides: Sequence[str]
     workers: int
     out: Path
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One recipe at one batch: a row of the table and a curve of the picture."""
-
-    name: str
-    workload: str
-    recipe: str
-    global_batch: int
 
 
 @dataclass(frozen=True)
