@@ -6,8 +6,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scalewise.charts import COLOURS, plain_axes, save
 from scalewise.config import Recipe
+from scalewise.figures.looks import COLOURS
 from scalewise.recipe.resolve import resolve_recipe
 from scalewise.recipe.schedules import Schedule, make_schedule
 
@@ -70,7 +70,8 @@ def draw_cycle(axes: Axes) -> None:
 
 def finish(axes: Axes, title: str, label: str) -> None:
     """Title and label a panel."""
-    plain_axes(axes)
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.set_xlabel("epochs")
     axes.set_ylabel(label)
@@ -87,7 +88,7 @@ def main() -> None:
     draw_cycle(cycle)
     figure.suptitle("0.1 at batch 256, scaled linearly to 1.6 at batch 4,096", x=0.01, ha="left", fontsize=10)
     target = Path(__file__).parent / "pictures" / "schedules.png"
-    save(figure, target)
+    figure.savefig(target, dpi=160)
     print(f"drawn in {target}")
 
 

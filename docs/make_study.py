@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from scalewise.analysis.analyze import analyze
 from scalewise.analysis.curve import Curve
-from scalewise.charts import BASELINE_COLOUR, COLOURS, log_axis, plain_axes, save
+from scalewise.analysis.step_charts import BATCH_SIZE
+from scalewise.figures.picture import picture
+from scalewise.figures.plot import Axis, Line, Mark, Plot, Series, Shape
 from scalewise.record.study_folder import find_studies
 from scalewise.requests import AnalyzeRequest
+from scalewise.storage import write_result
 from scalewise.study.job import examples_trained
+from scalewise.words import interval, number, percent
 
 _HERE = Path(__file__).parent
 _RESULT = _HERE / "results" / "study.json"
@@ -41,7 +44,7 @@ what could not change the answer.
 
 The interval is from the best trial to the third best. A trial was measured every {every_small:,} examples up to batch
 {small_up_to:,}, and every {every_large:,} beyond: the fewest examples that any batch size took are known to about
-{grain:.0%}.
+{grain}.
 
 {noise_says}
 
@@ -69,8 +72,8 @@ def main(folder: Path, noise_file: Path) -> None:
     with tempfile.TemporaryDirectory() as out:
         curves = [workload.curve for workload in analyze(AnalyzeRequest(folder=folder, out=Path(out))).workloads]
         for curve in curves:
-            picture = Path(out) / curve.name / "learning_rate.png"
-            shutil.copy(picture, _PICTURES / f"study_rate_{_optimizer(curve)}.png")
+            rates = Path(out) / curve.name / "learning_rate.png"
+            shutil.copy(rates, _PICTURES / f"study_rate_{_optimizer(curve)}.png")
     scale = noise["noise_scale"]["value"]
     _draw(_PICTURES / "study.png", curves, scale)
     content = {
@@ -102,35 +105,35 @@ def _racing(folder: Path) -> dict[str, float]:
 
 
 def _draw(file: Path, curves: list[Curve], noise_scale: float) -> None:
-    figure = Figure(figsize=(8.5, 5.6), layout="constrained")
-    axes = figure.subplots()
-    plain_axes(axes)
     sizes = [row.batch_size for curve in curves for row in curve.rows]
-    steps = [row.steps for curve in curves for row in curve.rows if row.steps is not None]
-    log_axis(axes.xaxis, sizes, powers_of_two=True)
-    log_axis(axes.yaxis, steps)
-    batches = np.geomspace(min(sizes), max(sizes), 200)
-    for curve, colour in zip(curves, COLOURS, strict=False):
-        reached = [(row.batch_size, row.steps, row.high or row.steps) for row in curve.rows if row.steps is not None]
-        at, best, third = (np.array(values, float) for values in zip(*reached, strict=True))
-        axes.errorbar(
-            at, best, yerr=[0 * best, third - best], fmt="o", color=colour, capsize=3, label=_optimizer(curve), zorder=4
-        )
-        if curve.fit.value is not None:
-            fitted = [curve.fit.steps(batch) for batch in batches]
-            label = f"{_optimizer(curve)}: $B_{{crit}}$ = {curve.fit.value:,.0f}"
-            axes.plot(batches, fitted, color=colour, linewidth=1.8, label=label)
+    batches = [float(batch) for batch in np.geomspace(min(sizes), max(sizes), 80)]
+    series = [drawn for colour, curve in enumerate(curves) for drawn in _curve_series(curve, colour, batches)]
+    lowest = min(row.steps for curve in curves for row in curve.rows if row.steps is not None) / 1.6
+    perfect = [(batch, curves[0].fewest_examples / batch) for batch in batches]
+    seen = [(batch, steps) for batch, steps in perfect if steps >= lowest]
+    series.append(_line("perfect scaling", seen, None, Line.DASHED))
     first = curves[0].rows[0]
     assert first.steps is not None
-    perfect = curves[0].fewest_examples / batches
-    axes.plot(batches, perfect, "--", color=BASELINE_COLOUR, linewidth=1.2, label="perfect scaling")
-    predicted = (1 + noise_scale / batches) / (1 + noise_scale / first.batch_size) * first.steps
-    label = f"if the noise scale, {noise_scale:,.0f}, were $B_{{crit}}$"
-    axes.plot(batches, predicted, ":", color=COLOURS[2], linewidth=2, label=label)
-    axes.set_xlabel("batch size")
-    axes.set_ylabel("steps to target")
-    axes.legend(frameon=False)
-    save(figure, file)
+    scale = first.steps / (1 + noise_scale / first.batch_size)
+    predicted = [(batch, scale * (1 + noise_scale / batch)) for batch in batches]
+    series.append(_line(f"if the noise scale, {noise_scale:,.0f}, were B_crit", predicted, 2, Line.DOTTED))
+    y = Axis("steps to target", log=True)
+    write_result(file, picture(Plot("Steps to target against batch size", BATCH_SIZE, y, tuple(series))))
+
+
+def _curve_series(curve: Curve, colour: int, batches: list[float]) -> list[Series]:
+    marks = tuple(
+        Mark(row.batch_size, row.steps, low=row.low, high=row.high) for row in curve.rows if row.steps is not None
+    )
+    measured = Series(_optimizer(curve), marks, colour, Line.NONE)
+    if curve.fit.value is None:
+        return [measured]
+    name = f"{_optimizer(curve)}: B_crit = {curve.fit.value:,.0f}"
+    return [measured, _line(name, [(batch, curve.fit.steps(batch)) for batch in batches], colour, Line.SOLID)]
+
+
+def _line(name: str, points: list[tuple[float, float]], colour: int | None, line: Line) -> Series:
+    return Series(name, tuple(Mark(x, y) for x, y in points), colour, line, Shape.NONE)
 
 
 def _page(content: dict[str, Any], curves: list[Curve]) -> str:
@@ -153,7 +156,7 @@ def _page(content: dict[str, Any], curves: list[Curve]) -> str:
         every_small=every[0],
         every_large=every[-1],
         small_up_to=max(fine),
-        grain=every[0] / fewest,
+        grain=percent(every[0] / fewest),
         noise_says=_noise_says(content["noise_scale"], curves),
         first_name=names[0],
         second_name=names[-1],
@@ -192,8 +195,8 @@ def _row(size: int, curves: list[Curve]) -> str:
         if row is None or row.steps is None:
             cells += ["not reached" if row is not None else "", "", ""]
             continue
-        high = "?" if row.high is None else f"{row.high:,.0f}"
-        cells += [f"{row.steps:,.0f}", f"{row.low:,.0f} to {high}", str(curve.region(row) or "")]
+        ends = interval(number(row.low), number(row.high))
+        cells += [number(row.steps), ends, str(curve.region(row) or "")]
     return f"| {' | '.join(cells)} |"
 
 

@@ -25,18 +25,21 @@ WIDE, PHONE = 1280, 375
 EVIL = '</script><script>window.hacked = 1</script><img src="https://example.org/x.png" onerror="window.hacked = 1">'
 
 DRAWN = """[...document.querySelectorAll("figure.chart")].map((figure) => {
-  const svg = figure.querySelector(".plot svg");
-  const shapes = [...svg.querySelectorAll("*")];
-  const box = svg.getBoundingClientRect();
-  const marks = [...svg.querySelectorAll(".mark, .piece, .line")].map((mark) => mark.getBoundingClientRect());
+  const plots = [...figure.querySelectorAll(".plot svg")];
+  const all = (selector) => plots.flatMap((svg) => [...svg.querySelectorAll(selector)]);
+  const outside = (shape) => {
+    const [mark, box] = [shape, shape.ownerSVGElement].map((one) => one.getBoundingClientRect());
+    return mark.left < box.left - 8 || mark.right > box.right + 8 || mark.top < box.top - 8
+      || mark.bottom > box.bottom + 8;
+  };
   return {
     name: figure.dataset.name,
-    marks: svg.querySelectorAll(".mark, .piece").length,
-    wrong: shapes.filter((shape) => /NaN|Infinity|undefined/.test(shape.outerHTML)).length,
-    outside: marks.filter((mark) => mark.left < box.left - 8 || mark.right > box.right + 8
-      || mark.top < box.top - 8 || mark.bottom > box.bottom + 8).length,
-    ticks: [...svg.querySelectorAll(".tick")].map((tick) => tick.textContent),
-    series: new Set([...svg.querySelectorAll(".series")].map((group) => group.dataset.index)).size,
+    plots: plots.length,
+    marks: all(".mark, .piece").length,
+    wrong: all("*").filter((shape) => /NaN|Infinity|undefined/.test(shape.outerHTML)).length,
+    outside: all(".mark, .piece, .line, .span, .rule-label").filter(outside).length,
+    ticks: all(".tick").map((tick) => tick.textContent),
+    series: new Set(all(".series").map((group) => group.dataset.index)).size,
   };
 })"""
 
@@ -141,7 +144,7 @@ def check_charts(page: Page, names: list[str]) -> None:
     assert [chart["name"] for chart in charts] == names
     for chart in charts:
         assert (chart["marks"] > 0, chart["wrong"], chart["outside"]) == (True, 0, 0), chart
-        assert len(chart["ticks"]) >= 2
+        assert len(chart["ticks"]) >= 2 * chart["plots"] > 0
         assert all(re.fullmatch(r"-?[\d,]+(\.\d+)?(e-\d+)?M?", tick) for tick in chart["ticks"]), chart["ticks"]
 
 

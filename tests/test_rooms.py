@@ -9,6 +9,7 @@ import scalewise
 ROOMS = [
     "errors",
     "seeds",
+    "words",
     "requests",
     "config",
     "storage",
@@ -20,8 +21,8 @@ ROOMS = [
     "optim",
     "loop",
     "record",
+    "figures",
     "run",
-    "charts",
     "bench",
     "compare",
     "analysis",

@@ -14,10 +14,11 @@ from scalewise.errors import DataError
 from scalewise.loop.noise import NoiseScale
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.plan import Plan
-from scalewise.plan.sentences import duration, unstable_sentence
+from scalewise.plan.sentences import unstable_sentence
 from scalewise.plan.source import Unstable
 from scalewise.plan.statistics import Statistic
 from scalewise.record.folder import RunFolder
+from scalewise.words import counted, duration
 
 _WORTH_IT = 1.1
 """How much faster all cores must be than one to be worth it."""
@@ -60,7 +61,7 @@ class Speed:
         most = max(workers for workers, _ in self.verdicts)
         batches = [batch for workers, batch in self.verdicts if workers == most]
         nearest = min(batches, key=lambda batch: abs(math.log(batch / (global_batch or max(batches)))))
-        place = f"{most} worker{'s' * (most > 1)} and batch {nearest:,}"
+        place = f"{counted(most, 'worker')} and batch {nearest:,}"
         return f"Where the time goes: with {place} training is {self.verdicts[most, nearest]}."
 
     def slowest(self) -> float:

@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 
 from scalewise.analysis.archive import COMPLETE, INFEASIBLE, Skipped, Study, read_archive
-from scalewise.analysis.charts import draw_all
 from scalewise.analysis.curve import make_curve
 from scalewise.analysis.findings import Analysis, BudgetBest, Workload
 from scalewise.analysis.goals import published_goal
 from scalewise.analysis.outcomes import Outcome, StepsToTarget, steps_to_target
+from scalewise.analysis.pictures import draw_all
 from scalewise.analysis.scatter import ScatterPoint, scatter_point
 from scalewise.analysis.steps_file import read_steps, steps_of_batches
 from scalewise.config import Target

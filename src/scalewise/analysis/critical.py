@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scalewise.analysis.student import log_tail_of_four, quantile
+from scalewise.words import percent
 
 Floats = NDArray[np.float64]
 
@@ -226,7 +227,7 @@ def _sentence(
             "so there is no critical batch size to name"
         )
     if error > _LARGEST_ERROR:
-        return f"the steps hardly follow S_min (1 + B_crit/B): a typical point is {error:.0%} off"
+        return f"the steps hardly follow S_min (1 + B_crit/B): a typical point is {percent(error)} off"
     if low is None and high is None:
         return "the points leave open where the critical batch size is: more batch sizes would have to be tried"
     if on_edge and at_first:
@@ -238,7 +239,7 @@ def _sentence(
         return f"B_crit is above {low:,.0f}; larger batches would have to be tried to say more"
     if low is None:
         return f"B_crit is below {high:,.0f}; smaller batches would have to be tried to say more"
-    return f"B_crit is {value:,.0f} ({low:,.0f} to {high:,.0f}); a typical point is {error:.0%} off the fit"
+    return f"B_crit is {value:,.0f} ({low:,.0f} to {high:,.0f}); a typical point is {percent(error)} off the fit"
 
 
 def _nothing(says: str) -> CriticalBatch:

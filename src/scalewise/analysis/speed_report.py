@@ -9,6 +9,7 @@ from scalewise.analysis.speed import Prediction, SpeedModel, fit_speed, place_of
 from scalewise.bench.throughput import Series, Throughput, read_throughput, series
 from scalewise.errors import ConfigError
 from scalewise.requests import PredictRequest
+from scalewise.words import percent
 
 _STRAIGHT = 0.9
 """The efficiency below which a series is said to bend."""
@@ -69,7 +70,8 @@ class SpeedReport:
         refused = dict.fromkeys(one.prediction.refused for one in self.predictions if one.prediction.refused)
         said += [f"not to be relied on: {why}" for why in refused if why is not None]
         if (errors := self.errors()) is not None:
-            said.append(f"mean error {errors[0]:.1%}; with the same speed per worker it would be {errors[1]:.1%}")
+            ours, same_speed = (percent(error, decimals=1) for error in errors)
+            said.append(f"mean error {ours}; with the same speed per worker it would be {same_speed}")
         return said
 
     def content(self) -> dict[str, Any]:
@@ -141,4 +143,4 @@ def _bend(last: Predicted) -> str:
     efficiency = first.step_seconds / last.prediction.step_seconds
     bends = "bends" if efficiency < _STRAIGHT else "stays straight"
     whom = "one alone" if first.workers == 1 else f"of {first.workers}"
-    return f"{last.series.name} {bends}: of {last.point.workers:,} workers each does {efficiency:.0%} of {whom}"
+    return f"{last.series.name} {bends}: of {last.point.workers:,} workers each does {percent(efficiency)} of {whom}"

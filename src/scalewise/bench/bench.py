@@ -10,11 +10,12 @@ from typing import Any
 
 from rich.console import Console
 
-from scalewise.bench.chart import draw_speedup
+from scalewise.bench.breakdown import Breakdown
 from scalewise.bench.group import GroupResult, as_json, measure_group
 from scalewise.bench.measure import Measured
 from scalewise.bench.network import Network
 from scalewise.bench.points import Point, points
+from scalewise.bench.speedups import speedup_figure
 from scalewise.bench.throughput import Series, Throughput, read_throughput, series, write_throughput
 from scalewise.bench.verdict import verdict
 from scalewise.cluster.collectives import choose_device, gpu_name
@@ -25,6 +26,7 @@ from scalewise.errors import ConfigError, ExitCode
 from scalewise.record.provenance import git_commit, hardware, now, versions
 from scalewise.requests import BenchFileRequest, BenchRequest, arguments, by_commas
 from scalewise.storage import write_result
+from scalewise.words import counted
 from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
 
@@ -36,6 +38,12 @@ class Outcome:
     throughput: Throughput
     measured: Measured
     verdict: str
+
+    @property
+    def breakdown(self) -> Breakdown:
+        """Where the time of its step goes."""
+        point = self.throughput
+        return Breakdown(point.workers, point.global_batch, point.microbatch, self.measured.phases)
 
 
 @dataclass(frozen=True)
@@ -97,14 +105,20 @@ def _in_turn(request: BenchRequest) -> Sequence[int]:
 
 def _announcement(request: BenchRequest, workers: int) -> str:
     sizes = "the largest that fits" if request.microbatches == AUTO else ", ".join(map(str, request.microbatches))
-    return f"measuring {workers} worker{'s' * (workers > 1)}, microbatch {sizes}"
+    return f"measuring {counted(workers, 'worker')}, microbatch {sizes}"
 
 
 def bench_from(request: BenchFileRequest) -> Bench:
     """Show what was measured elsewhere."""
     lines = series(read_throughput(request.file), request.scaling == "weak")
-    draw_speedup(request.out / "speedup.png", lines)
+    _draw(request.out, lines)
     return Bench(ExitCode.COMPLETE, lines, [])
+
+
+def _draw(out: Path, lines: Sequence[Series]) -> None:
+    from scalewise.figures.picture import picture  # loads matplotlib, which only a bench that has ended needs
+
+    write_result(out / "speedup.png", picture(speedup_figure(lines).chart))
 
 
 def _check_world(request: BenchRequest, world: World) -> None:
@@ -168,7 +182,7 @@ def _ended(request: BenchRequest, results: Sequence[GroupResult], workload: Work
     write_throughput(request.out / "throughput.csv", found)
     content = {"asked": _asked(request), **ended.content(), **_origin(request, workload)}
     write_result(request.out / "bench.json", json.dumps(content, indent=2).encode() + b"\n")
-    draw_speedup(request.out / "speedup.png", ended.series)
+    _draw(request.out, ended.series)
     return ended
 
 

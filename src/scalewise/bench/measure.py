@@ -9,8 +9,9 @@ from pathlib import Path
 
 import torch
 
+from scalewise.bench.breakdown import Phase
 from scalewise.bench.medians import Median, median
-from scalewise.bench.phases import Phase, seconds_by_phase, without_barrier
+from scalewise.bench.phases import seconds_by_phase, without_barrier
 from scalewise.bench.points import Point
 from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.world import World

@@ -7,26 +7,16 @@ the phases of a step add up to the whole of it.
 import dataclasses
 import time
 from collections.abc import Callable
-from enum import StrEnum
 
 import torch
 from torch import Tensor
 
+from scalewise.bench.breakdown import Phase
 from scalewise.data.splits import Split
 from scalewise.loop.feed import Feed
 from scalewise.loop.step import Parts, take_step
 from scalewise.loop.total import Total
 from scalewise.loop.votes import Votes
-
-
-class Phase(StrEnum):
-    """What a worker does during a step."""
-
-    DATA = "data"
-    COMPUTE = "forward and backward"
-    WAITING = "waiting for the slowest"
-    SYNCHRONISATION = "synchronisation"
-    UPDATE = "optimizer"
 
 
 class Watch:

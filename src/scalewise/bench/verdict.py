@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from statistics import median
 
-from scalewise.bench.phases import Phase
+from scalewise.bench.breakdown import Phase
+from scalewise.words import percent
 
 _MUCH = 0.2
 """The share of a step from which on a phase that is not computing is worth a change."""
@@ -39,11 +40,11 @@ def verdict(phases: Sequence[Mapping[Phase, float]]) -> tuple[Verdict, str]:
     )
     computing = median(worker[Phase.COMPUTE] for worker in phases) / whole
     if data > _MUCH:
-        found, reason = Verdict.INPUT, f"getting examples takes {data:.0%} of a step"
+        found, reason = Verdict.INPUT, f"getting examples takes {percent(data)} of a step"
     elif waiting / whole > _MUCH:
-        found, reason = Verdict.STRAGGLER, f"the others wait {waiting / whole:.0%} of a step for worker {slowest}"
+        found, reason = Verdict.STRAGGLER, f"the others wait {percent(waiting / whole)} of a step for worker {slowest}"
     elif synchronisation > _MUCH:
-        found, reason = Verdict.SYNCHRONISATION, f"adding up the gradients takes {synchronisation:.0%} of a step"
+        found, reason = Verdict.SYNCHRONISATION, f"adding up the gradients takes {percent(synchronisation)} of a step"
     else:
-        found, reason = Verdict.COMPUTE, f"forward and backward take {computing:.0%} of a step"
+        found, reason = Verdict.COMPUTE, f"forward and backward take {percent(computing)} of a step"
     return found, f"{found}: {reason}; {_ADVICE[found]}"

@@ -8,7 +8,7 @@ import typer
 from scalewise.cli.command import Command
 from scalewise.cli.options import AsJson, Steps
 from scalewise.cli.reading import check_positive
-from scalewise.cli.show import show, show_json, show_table
+from scalewise.cli.show import show, show_json, show_tables
 from scalewise.errors import ExitCode, UserError
 from scalewise.requests import AnalyzeRequest
 
@@ -71,13 +71,13 @@ def _perform(request: AnalyzeRequest) -> ExitCode:
 
 
 def _show(analysis: "Analysis") -> None:
-    from scalewise.analysis.table import budget_table, curve_table
+    from scalewise.analysis.curve_tables import budget_table, curve_table
 
     for found in analysis.workloads:
-        show_table(curve_table(found.curve))
+        show_tables(curve_table(found.curve))
         show(found.curve.fit.says)
         if found.budgets:
-            show_table(budget_table(found.budgets))
+            show_tables(budget_table(found.budgets))
     if analysis.skipped:
         named = ", ".join(str(item.path) for item in analysis.skipped[:_NAMED])
         more = ", ..." if len(analysis.skipped) > _NAMED else ""

@@ -8,7 +8,7 @@ import typer
 from scalewise.cli.command import Command
 from scalewise.cli.options import AsJson, Out, Overrides, Scaling
 from scalewise.cli.reading import microbatches, scaling, whole_numbers
-from scalewise.cli.show import show, show_json, show_table
+from scalewise.cli.show import show, show_json, show_tables
 from scalewise.cli.waiting import choose_how_to_wait
 from scalewise.errors import ExitCode, UserError
 from scalewise.requests import BenchFileRequest, BenchRequest, by_commas
@@ -96,11 +96,11 @@ def _perform(request: BenchRequest | BenchFileRequest) -> ExitCode:
 
 
 def _show(ended: "Bench") -> None:
-    from scalewise.bench.table import breakdown_table, speed_table
+    from scalewise.bench.breakdown import breakdown_table
+    from scalewise.bench.speedups import speed_table
 
-    show_table(speed_table(ended.series))
-    if ended.outcomes:
-        show_table(breakdown_table(ended.outcomes))
+    breakdown = [outcome.breakdown for outcome in ended.outcomes]
+    show_tables(speed_table(ended.series), *([breakdown_table(breakdown)] if breakdown else []))
     for outcome in ended.outcomes:
         show(f"{outcome.throughput.workers} x {outcome.throughput.microbatch}: {outcome.verdict}")
     for workers, network in ended.networks:

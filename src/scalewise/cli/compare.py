@@ -7,7 +7,7 @@ import typer
 from scalewise.cli.command import Command
 from scalewise.cli.options import AsJson, OutToContinue, Overrides, Workers, Workload
 from scalewise.cli.reading import names
-from scalewise.cli.show import show, show_json, show_table
+from scalewise.cli.show import show, show_json, show_tables
 from scalewise.errors import ExitCode
 from scalewise.requests import CompareRequest
 
@@ -65,13 +65,14 @@ def _read(
 
 def _perform(request: CompareRequest) -> ExitCode:
     from scalewise.compare.compare import compare
-    from scalewise.compare.table import comparison_table
+    from scalewise.compare.recipe_table import recipe_table
 
     comparison = compare(request)
     if comparison.rows and request.as_json:
         show_json(comparison.content())
     elif comparison.rows:
-        show_table(comparison_table(comparison))
+        assert comparison.quality is not None
+        show_tables(recipe_table(comparison.rows, comparison.quality))
         show(f"picture and results in {request.out}")
     return comparison.exit_code
 

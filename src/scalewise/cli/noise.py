@@ -7,7 +7,7 @@ import typer
 
 from scalewise.cli.command import Command
 from scalewise.cli.options import AsJson, Overrides, Workers, Workload
-from scalewise.cli.show import show, show_json, show_table
+from scalewise.cli.show import show, show_json, show_tables
 from scalewise.errors import ExitCode
 from scalewise.requests import NoiseRequest
 
@@ -29,14 +29,13 @@ def _read(
 
 def _perform(request: NoiseRequest) -> ExitCode:
     from scalewise.analysis.noise import measure_noise
-    from scalewise.analysis.noise_table import noise_table, prediction_table
+    from scalewise.analysis.noise_tables import noise_table, predicted_steps_table
 
     report = measure_noise(request)
     if report.windows and request.as_json:
         show_json(report.content())
     elif report.windows:
-        show_table(noise_table(report))
-        show_table(prediction_table(report))
+        show_tables(noise_table(report), predicted_steps_table(report))
         show("the noise scale is a cheap guess at the critical batch size, and often wrong: measure it with a study")
     return report.exit_code
 

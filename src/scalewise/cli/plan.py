@@ -8,7 +8,7 @@ import typer
 from scalewise.cli.command import Command
 from scalewise.cli.options import AsJson, Out, Steps, Target
 from scalewise.cli.reading import names
-from scalewise.cli.show import show, show_json, show_table
+from scalewise.cli.show import show, show_json, show_tables
 from scalewise.errors import ExitCode
 from scalewise.requests import PlanRequest
 
@@ -79,10 +79,9 @@ def _perform(request: PlanRequest) -> ExitCode:
 
 
 def _show(planned: "Plan") -> None:
-    from scalewise.plan.table import plan_table, size_table
+    from scalewise.plan.plan_tables import choices_table, size_table
 
-    show_table(plan_table(planned))
-    show_table(size_table(planned))
+    show_tables(choices_table(planned.overview), size_table(planned.overview))
     for sentence in [*planned.says, *planned.left_out]:
         show(sentence)
     for one in planned.recommended:

@@ -8,7 +8,7 @@ import typer
 from scalewise.cli.command import Command
 from scalewise.cli.options import AsJson
 from scalewise.cli.reading import whole_numbers
-from scalewise.cli.show import show, show_json, show_table
+from scalewise.cli.show import show, show_json, show_tables
 from scalewise.errors import ExitCode
 from scalewise.requests import PredictRequest
 
@@ -45,13 +45,13 @@ def _read(
 
 def _perform(request: PredictRequest) -> ExitCode:
     from scalewise.analysis.speed_report import report_speed
-    from scalewise.analysis.table import fit_table, speed_table
+    from scalewise.analysis.speed_tables import fit_table, prediction_table
 
     report = report_speed(request)
     if request.as_json:
         show_json(report.content())
         return ExitCode.COMPLETE
-    show_table(speed_table(report) if report.predictions else fit_table(report))
+    show_tables(prediction_table(report) if report.predictions else fit_table(report))
     for sentence in report.sentences():
         show(sentence)
     return ExitCode.COMPLETE

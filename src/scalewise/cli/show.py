@@ -14,12 +14,10 @@ import typer
 from scalewise.errors import UserError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from scalewise.figures.table import Table
 
 READER_GONE = 128 + signal.SIGPIPE
 """The exit code of a program whose reader has ended, as `head` does: what a shell says of one that the signal ended."""
-_PIPE_WIDTH = 200
-"""A pipe has no width of its own, and whoever reads it wants whole words."""
 
 
 def show(text: str) -> None:
@@ -33,12 +31,12 @@ def show_json(content: Any, indent: int | None = 2) -> None:
     show(json.dumps(content, indent=indent))
 
 
-def show_table(table: "RenderableType") -> None:
-    """Print a table."""
-    from rich.console import Console
+def show_tables(*tables: "Table") -> None:
+    """Print tables."""
+    from scalewise.figures.terminal import print_tables
 
     with to_standard_output():
-        Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
+        print_tables(*tables)
 
 
 def say(text: str) -> None:

@@ -1,7 +1,7 @@
 """`scalewise workloads`."""
 
 from scalewise.cli.command import Command
-from scalewise.cli.show import show, show_table
+from scalewise.cli.show import show, show_tables
 from scalewise.errors import ExitCode
 from scalewise.requests import WorkloadsRequest
 
@@ -12,15 +12,11 @@ def _read() -> WorkloadsRequest:
 
 
 def _perform(request: WorkloadsRequest) -> ExitCode:
-    from rich.table import Table
-
+    from scalewise.figures.table import Table, texts
     from scalewise.workloads.catalogue import catalogue
 
     rows = catalogue()
-    table = Table(*rows[0], box=None, header_style="bold", pad_edge=False)
-    for row in rows:
-        table.add_row(*row.values())
-    show_table(table)
+    show_tables(Table("", texts(*rows[0]), [list(row.values()) for row in rows]))
     show("target: val/classification_error; fetch missing data with 'scalewise data NAME'")
     return ExitCode.COMPLETE
 

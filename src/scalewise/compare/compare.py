@@ -1,8 +1,9 @@
 """The comparison from its trials to its table and its picture."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -10,9 +11,9 @@ from rich.console import Console
 
 from scalewise.cluster.signals import handlers_kept
 from scalewise.cluster.world import World
-from scalewise.compare.chart import draw_curves
-from scalewise.compare.results import Curve, Quality, Row, against_baseline, make_row, quality_of, read_curve
-from scalewise.compare.trials import Condition, Trial, conditions, trials
+from scalewise.compare.curves import curves_figure
+from scalewise.compare.results import Condition, Curve, Quality, Row, against_baseline, make_row, quality_of, read_curve
+from scalewise.compare.trials import Trial, conditions, trials
 from scalewise.config import to_yaml
 from scalewise.errors import ConfigError, ExitCode
 from scalewise.requests import CompareRequest, TrainRequest
@@ -84,9 +85,14 @@ def _compared(request: CompareRequest, everything: list[Trial]) -> Comparison:
     comparison = Comparison(ExitCode.COMPLETE, quality, rows)
     content = _content(request, comparison)
     write_result(request.out / "compare.json", json.dumps(content, indent=2).encode() + b"\n")
-    title = f"{request.workload}: recipes at batch {request.global_batch:,} against batch {request.baseline_batch:,}"
-    draw_curves(request.out / "compare.png", title, curves, quality)
+    _draw(request.out / "compare.png", curves, quality)
     return comparison
+
+
+def _draw(file: Path, curves: Mapping[Condition, Sequence[Curve]], quality: Quality) -> None:
+    from scalewise.figures.picture import picture  # loads matplotlib, which training should not wait for
+
+    write_result(file, picture(curves_figure(curves, quality).chart))
 
 
 def _content(request: CompareRequest, comparison: Comparison) -> dict[str, Any]:
@@ -105,4 +111,8 @@ def _content(request: CompareRequest, comparison: Comparison) -> dict[str, Any]:
 
 
 def _curves(condition: Condition, everything: Iterable[Trial], quality: Quality) -> list[Curve]:
-    return [read_curve(trial, quality) for trial in everything if trial.condition == condition]
+    return [
+        read_curve(trial.folder, trial.config.recipe.global_batch, quality)
+        for trial in everything
+        if trial.condition == condition
+    ]

@@ -1,13 +1,26 @@
 """What came out of a comparison: one row per condition."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scalewise.compare.trials import BASELINE, Condition, Trial
 from scalewise.config import Target
 from scalewise.errors import FolderError
+from scalewise.record.folder import RunFolder
+from scalewise.words import interval, number
+
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One recipe at one batch: a row of the table and a curve of the chart."""
+
+    name: str
+    workload: str
+    recipe: str
+    global_batch: int
 
 
 @dataclass(frozen=True)
@@ -60,12 +73,12 @@ class Curve:
     examples_per_second: float | None
 
 
-def read_curve(trial: Trial, quality: Quality) -> Curve:
+def read_curve(run: RunFolder, global_batch: int, quality: Quality) -> Curve:
     """Read a trial that has ended."""
-    metadata, rows = trial.folder.metadata(), trial.folder.measurements()
+    metadata, rows = run.metadata(), run.measurements()
     if rows and quality.metric not in rows[0][1]:
-        raise FolderError(f"{trial.folder.path} has no {quality.metric!r}, which the recipes are compared by")
-    per_epoch = metadata["train_examples"] / trial.config.recipe.global_batch
+        raise FolderError(f"{run.path} has no {quality.metric!r}, which the recipes are compared by")
+    per_epoch = metadata["train_examples"] / global_batch
     return Curve(
         [step / per_epoch for step, _ in rows],
         [quality.shown(metrics[quality.metric]) for _, metrics in rows],
@@ -82,14 +95,35 @@ class Summary:
     lowest: float
     highest: float
 
+    def __str__(self) -> str:
+        if self.lowest == self.highest:
+            return number(self.mean)
+        return f"{number(self.mean)} ({interval(number(self.lowest), number(self.highest))})"
+
 
 def summary(values: Sequence[float]) -> Summary | None:
     """Summarise, where there is anything to summarise.
 
-    >>> summary([70.0, 72.0])
-    Summary(mean=71.0, lowest=70.0, highest=72.0)
+    >>> str(summary([70.0, 72.0])), str(summary([71.25])), summary([])
+    ('71 (70 to 72)', '71.25', None)
     """
     return Summary(statistics.fmean(values), min(values), max(values)) if values else None
+
+
+def over_seeds(curves: Sequence[Curve]) -> list[tuple[float, Summary]]:
+    """Summarise the trials of one condition at every epoch, as far as all of them went."""
+    length = min(len(curve.values) for curve in curves)
+    values = zip(*(curve.values[:length] for curve in curves), strict=True)
+    return [
+        (epoch, Summary(statistics.fmean(seeds), min(seeds), max(seeds)))
+        for epoch, seeds in zip(curves[0].epochs[:length], values, strict=True)
+    ]
+
+
+def whole(curves: Mapping[Condition, Sequence[Curve]]) -> dict[Condition, list[Curve]]:
+    """Return the conditions that have trials which did not diverge, with those."""
+    kept = {condition: [curve for curve in found if not curve.diverged] for condition, found in curves.items()}
+    return {condition: found for condition, found in kept.items() if found}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from scalewise.compare.results import BASELINE, Condition
 from scalewise.config import load_config
 from scalewise.errors import ConfigError
 from scalewise.recipe.resolve import ResolvedConfig
@@ -11,18 +12,6 @@ from scalewise.record.folder import RunFolder
 from scalewise.requests import CompareRequest, by_commas
 from scalewise.run.build import resolved
 from scalewise.workloads.door import find_workload
-
-BASELINE = "baseline"
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One recipe at one batch: a row of the table and a curve of the picture."""
-
-    name: str
-    workload: str
-    recipe: str
-    global_batch: int
 
 
 @dataclass(frozen=True)

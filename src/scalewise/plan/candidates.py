@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from scalewise.plan.clusters import Cluster
+from scalewise.plan.overview import Offer
 from scalewise.plan.speeds import Refused, Speeds, StepTime
 from scalewise.plan.statistics import Statistic
 
@@ -38,6 +39,27 @@ class Candidate:
     def predicted(self) -> bool:
         """Whether the steps or their time were not measured."""
         return self.statistic.predicted or self.step_time.predicted
+
+    @property
+    def offer(self) -> Offer:
+        """It as charts and tables show it."""
+        return Offer(
+            cluster=self.cluster.name,
+            workers=self.cluster.workers,
+            hours=self.hours,
+            nodes=self.cluster.nodes,
+            global_batch=self.statistic.global_batch,
+            learning_rate=self.statistic.learning_rate,
+            steps=self.statistic.steps,
+            step_seconds=self.step_time.seconds,
+            low_hours=self._hours(self.step_time.low),
+            high_hours=self._hours(self.step_time.high),
+            cost=self.cost,
+            reliability=self.statistic.reliability,
+            runs=self.statistic.runs,
+            predicted=self.predicted,
+            accuracy=self.statistic.accuracy,
+        )
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""

@@ -12,7 +12,8 @@ from scalewise.errors import ConfigError
 from scalewise.plan.bench_folder import read_bench
 from scalewise.plan.candidates import Candidate, candidates, cheapest, fastest, frontier
 from scalewise.plan.clusters import Cluster, read_clusters
-from scalewise.plan.painter import Painter
+from scalewise.plan.overview import Overview
+from scalewise.plan.plan_charts import frontier_figure, scaling_figure
 from scalewise.plan.recipes import Recommendation, write_recommendation
 from scalewise.plan.scaling import Scaling, scaling
 from scalewise.plan.sentences import choice_sentences, left_out, scaling_sentences, unstable_sentence
@@ -21,6 +22,7 @@ from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
 from scalewise.requests import PlanRequest, by_commas
 from scalewise.storage import write_result
+from scalewise.words import percent
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,16 @@ class Plan:
         """What fresh seeds spoke against, in sentences."""
         return [unstable_sentence(one) for one in self.source.unstable]
 
-    def drawn(self) -> tuple[Any, ...]:
-        """Return what its pictures show, as plain values."""
-        priced = [(one.hours, one.cost, one.predicted) for one in self.candidates if one.cost is not None]
-        frontier = [one.content() for one in self.frontier]
-        return priced, frontier, [curve.content() for curve in self.scaling], self.currency
+    @cached_property
+    def overview(self) -> Overview:
+        """What its charts and tables show."""
+        return Overview(
+            self.currency,
+            {name: choice.offer for name, choice in self.choices.items() if choice is not None},
+            [one.offer for one in self.frontier],
+            [one.offer for one in self.candidates],
+            [curve.curve for curve in self.scaling],
+        )
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -120,17 +127,22 @@ def _asked(request: PlanRequest) -> dict[str, Any]:
 def plan(request: PlanRequest) -> Plan:
     """Multiply steps by seconds, choose, draw and write."""
     _check(request)
-    with Painter() as painter:
-        planned = multiply(request)
-        painter.begin(*planned.drawn())
-        for name, choice in planned.choices.items():
-            if choice is not None:
-                planned.recommended.append(write_recommendation(request.out, name, choice, planned.source))
-        content = json.dumps(planned.content()).encode()
-        for name, picture in painter.pictures().items():
-            write_result(request.out / name, picture)
-        write_result(request.out / "plan.json", content + b"\n")
+    planned = multiply(request)
+    for name, choice in planned.choices.items():
+        if choice is not None:
+            planned.recommended.append(write_recommendation(request.out, name, choice, planned.source))
+    _draw(request.out, planned.overview)
+    write_result(request.out / "plan.json", json.dumps(planned.content()).encode() + b"\n")
     return planned
+
+
+def _draw(out: Path, overview: Overview) -> None:
+    from scalewise.figures.picture import picture  # loads matplotlib
+
+    figures = {"plan.png": frontier_figure(overview), "scaling.png": scaling_figure(overview)}
+    for name, figure in figures.items():
+        if figure is not None:
+            write_result(out / name, picture(figure.chart))
 
 
 def multiply(request: PlanRequest) -> Plan:
@@ -141,7 +153,7 @@ def multiply(request: PlanRequest) -> Plan:
     known = [one for one in _known(source, speeds) if _reliable(one, request.reliability)]
     if not known:
         raise ConfigError(
-            f"no setting is known to reach the target in {request.reliability:.0%} of its runs; "
+            f"no setting is known to reach the target in {percent(request.reliability)} of its runs; "
             "one that ran once does not tell"
         )
     missing: dict[Cluster, str] = {}

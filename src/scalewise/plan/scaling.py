@@ -7,6 +7,7 @@ from typing import Any
 
 from scalewise.plan.candidates import Candidate, candidates, fastest
 from scalewise.plan.clusters import Cluster
+from scalewise.plan.overview import ScalingCurve
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
 
@@ -31,6 +32,11 @@ class Scaling:
             if doubled.hours > (1 - LEAST_GAIN) * here.hours:
                 return here.cluster.workers
         return None
+
+    @property
+    def curve(self) -> ScalingCurve:
+        """It as its chart shows it."""
+        return ScalingCurve(self.cluster, [point.offer for point in self.points], self.worth_up_to)
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""

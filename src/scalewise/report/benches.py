@@ -2,23 +2,19 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 
-from scalewise.bench.chart import speedup_figure
-from scalewise.bench.phases import Phase
-from scalewise.bench.table import speed_table
-from scalewise.bench.throughput import Series as Speeds
-from scalewise.bench.throughput import Throughput, series
-from scalewise.report.chart import Axis, Bar, Bars, Line, Mark, Plot, Series, Shape
+from scalewise.bench.breakdown import Breakdown, Phase, breakdown_table, phases_figure
+from scalewise.bench.speedups import speed_table, speedup_figure
+from scalewise.bench.throughput import Series, Throughput, series
+from scalewise.figures.figure import Figure
+from scalewise.figures.table import Table, numbers, texts
 from scalewise.report.origin import origin_of
-from scalewise.report.picture import draw_bars
-from scalewise.report.section import NEW, Figure, Section, Table, as_table
+from scalewise.report.section import NEW, Section
 from scalewise.report.values import Facts, read_facts
-from scalewise.report.words import counted, duration, number, percent, sentence
 from scalewise.requests import BenchRequest, command_line
+from scalewise.words import counted, number, percent, seconds, sentence
 
 FILE = "bench.json"
-_MANY_BARS = 12
 
 
 def bench_sections(folder: Path) -> list[Section]:
@@ -34,9 +30,9 @@ def bench_sections(folder: Path) -> list[Section]:
             folder=folder,
             answer=_answer(lines, breakdown),
             asked=asked.shown(),
-            figures=[*_speedup(lines), *_phases(breakdown)],
+            figures=_figures(lines, breakdown),
             tables=[
-                as_table("Speeds", speed_table(lines)),
+                speed_table(lines),
                 *_breakdown_tables(breakdown),
                 *_network_tables(facts.each("network")),
             ],
@@ -77,7 +73,7 @@ def _is_weak(asked: Facts, points: Sequence[Throughput]) -> bool:
     return len({point.examples_per_worker for point in points}) <= len({point.global_batch for point in points})
 
 
-def _answer(lines: Sequence[Speeds], breakdown: Sequence[Facts]) -> list[str]:
+def _answer(lines: Sequence[Series], breakdown: Sequence[Facts]) -> list[str]:
     fastest_first = sorted(lines, key=lambda line: line.speedup(line.points[-1]), reverse=True)
     sentences = [_speed_sentence(line) for line in fastest_first]
     if breakdown:
@@ -87,14 +83,12 @@ def _answer(lines: Sequence[Speeds], breakdown: Sequence[Facts]) -> list[str]:
     return sentences or ["Nothing was measured."]
 
 
-def _speed_sentence(line: Speeds) -> str:
+def _speed_sentence(line: Series) -> str:
     last = line.points[-1]
     workers = counted(last.workers, "worker")
     speed = f"{number(round(last.examples_per_second, 1))} examples per second"
     if len(line.points) == 1:
-        return (
-            f"{sentence(line.name)[:-1]}: {workers} train {speed}, a step takes {duration(last.step_seconds / 3600)}."
-        )
+        return f"{sentence(line.name)[:-1]}: {workers} train {speed}, a step takes {seconds(last.step_seconds)}."
     first = counted(line.points[0].workers, "worker")
     ratio = last.examples_per_second / line.points[0].examples_per_second
     return (
@@ -103,74 +97,26 @@ def _speed_sentence(line: Speeds) -> str:
     )
 
 
-def _speedup(lines: Sequence[Speeds]) -> list[Figure]:
-    workers = sorted({point.workers for line in lines for point in line.points})
-    if len(workers) < 2:
-        return []
-    ends = (Mark(0, 0), Mark(workers[-1], workers[-1]))
-    ideal = Series("ideal", ends, None, Line.DASHED, Shape.NONE, silent=True, label="ideal")
-    drawn = [_speed_series(line, colour) for colour, line in enumerate(lines)]
-    x, y = Axis("workers", from_zero=True, whole=True), Axis("speedup", from_zero=True)
-    plot = Plot("Speedup against workers", x, y, (ideal, *drawn))
-    caption = "The dashed line is the ideal: twice the workers, twice the speed."
-    return [Figure("speedup", caption, plot, speedup_figure(lines))]
+def _figures(lines: Sequence[Series], breakdown: Sequence[Facts]) -> list[Figure]:
+    several = len({point.workers for line in lines for point in line.points}) > 1
+    phases = phases_figure([_breakdown(facts) for facts in breakdown])
+    return [*([speedup_figure(lines)] if several else []), *([] if phases is None else [phases])]
 
 
-def _speed_series(line: Speeds, colour: int) -> Series:
-    marks = [_speed_mark(line, point) for point in line.points]
-    return Series(line.name, tuple(marks), colour, label=f"{line.name}: {marks[-1].y:.1f}x")
-
-
-def _speed_mark(line: Speeds, point: Throughput) -> Mark:
-    speedup = line.speedup(point)
-    says = (
-        f"{counted(point.workers, 'worker')}, batch {point.global_batch:,}",
-        f"{speedup:.2f}x, {percent(line.efficiency(point))} of the ideal",
-        f"{duration(point.step_seconds / 3600)} per step",
-    )
-    # A slow step is a small speedup: the ends of the interval change places.
-    low, high = (None if end is None else speedup * point.step_seconds / end for end in (point.high, point.low))
-    return Mark(point.workers, speedup, "\n".join(says), low, high)
-
-
-def _phases(breakdown: Sequence[Facts]) -> list[Figure]:
-    bars = [bar for facts in breakdown for bar in _bars(facts)]
-    if len(bars) > _MANY_BARS:
-        bars = [_middle_bar(facts) for facts in breakdown if facts.each("phases")]
-    if not bars:
-        return []
-    chart = Bars("Where the time of a step goes", "milliseconds per step", "ms", tuple(Phase), tuple(bars))
-    return [Figure("phases", "One bar for each worker of each point.", chart, draw_bars(chart))]
-
-
-def _bars(facts: Facts) -> list[Bar]:
-    found = facts.each("phases")
-    names = [_group(facts) if len(found) == 1 else f"{_group(facts)}: worker {rank}" for rank in range(len(found))]
-    return [Bar(name, _milliseconds(phases)) for name, phases in zip(names, found, strict=True)]
-
-
-def _middle_bar(facts: Facts) -> Bar:
-    workers = [_milliseconds(phases) for phases in facts.each("phases")]
-    return Bar(f"{_group(facts)}: the median", tuple(median(values) for values in zip(*workers, strict=True)))
-
-
-def _group(facts: Facts) -> str:
-    return f"{counted(int(facts.needed('workers')), 'worker')}, batch {int(facts.needed('global_batch')):,}"
-
-
-def _milliseconds(phases: Facts) -> tuple[float, ...]:
-    return tuple(1000 * (phases.number(phase) or 0.0) for phase in Phase)
+def _breakdown(facts: Facts) -> Breakdown:
+    phases = [
+        {phase: value for phase in Phase if (value := one.number(phase)) is not None} for one in facts.each("phases")
+    ]
+    workers, batch = (int(facts.needed(name)) for name in ("workers", "global_batch"))
+    return Breakdown(workers, batch, facts.whole("microbatch"), phases)
 
 
 def _breakdown_tables(breakdown: Sequence[Facts]) -> list[Table]:
-    rows = [[bar.label, *(f"{value:.3f}" for value in bar.values)] for facts in breakdown for bar in _bars(facts)]
-    verdicts = [[_group(facts), facts.text("verdict")] for facts in breakdown]
-    if not rows:
+    points = [_breakdown(facts) for facts in breakdown]
+    if not any(point.phases for point in points):
         return []
-    return [
-        Table("Where the time goes", ["", *(f"{phase}, ms" for phase in Phase)], rows),
-        Table("Verdicts", ["", "a step is"], verdicts, (False, False)),
-    ]
+    verdicts = [[point.name, facts.text("verdict")] for point, facts in zip(points, breakdown, strict=True)]
+    return [breakdown_table(points), Table("Verdicts", texts("", "a step is"), verdicts)]
 
 
 def _network_tables(networks: Sequence[Facts]) -> list[Table]:
@@ -179,8 +125,7 @@ def _network_tables(networks: Sequence[Facts]) -> list[Table]:
         for network in networks
         for message in network.each("messages")
     ]
-    columns = ("workers", "bytes", "all-reduce, ms")
-    return [Table("The network", columns, rows, (True, True, True))] if rows else []
+    return [Table("The network", numbers("workers", "bytes", "all-reduce, ms"), rows)] if rows else []
 
 
 def _bytes(message: Facts) -> str:

@@ -17,7 +17,7 @@ from scalewise.report.runs import run_sections
 from scalewise.report.section import Section
 from scalewise.report.studies import is_study, study_sections
 from scalewise.report.values import Facts, read_facts
-from scalewise.report.words import sentence
+from scalewise.words import sentence
 
 ADVICE_FILE = "advise.json"
 _PARTS_OF_ADVICE = ("plan", "study", "bench", "pilot")

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from scalewise import __version__
-from scalewise.report.section import Section, Table
+from scalewise.figures.table import Table
+from scalewise.report.section import Section
 
 _BEGINS_A_BLOCK = re.compile(r"^(\d*)([#>]|[-+](?=\s|$)|[-=]{2,}|[.)](?=\s|$))")
 """What would make a heading, a quotation or a list of a line."""
@@ -63,7 +64,9 @@ def _folded(table: Table) -> str:
 
 
 def _table(table: Table) -> str:
-    ends = ["--:" if table.ends_right(column) else ":--" for column in range(len(table.columns))]
-    rows = [[plain(cell) for cell in row] for row in (table.columns, *table.rows)]
-    lines = [rows[0], ends, *rows[1:]]
+    head, ends = (
+        [plain(column.name) for column in table.columns],
+        ["--:" if one.right else ":--" for one in table.columns],
+    )
+    lines = [head, ends, *([plain(cell) for cell in row] for row in table.rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -6,21 +6,29 @@ import html
 import json
 import string
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from importlib.resources import files
+from typing import Any
 
 from scalewise import __version__
-from scalewise.charts import COLOURS
+from scalewise.figures.bars import Bars
+from scalewise.figures.figure import Chart, Figure
+from scalewise.figures.looks import COLOURS
+from scalewise.figures.plot import Panels
+from scalewise.figures.table import Column, Table
 from scalewise.record.provenance import now
-from scalewise.report.section import Figure, Section, Table
+from scalewise.report.section import Section
 
 _SHORT = 30
 """Below so many letters the name of a row stays on one line."""
+_MOST_PANELS = 12
+"""More plots side by side than these would make a page of their own."""
 
 
 def page(sections: Sequence[Section]) -> str:
     """Return the whole page."""
     title = f"{sections[0].kind}: {sections[0].title}" if len(sections) == 1 else "Report"
-    style, script = _colours() + _resource("page.css"), _resource("page.js")
+    style, script = _colours() + _resource("page.css"), _resource("page_plot.js") + _resource("page.js")
     return string.Template(_resource("page.html")).substitute(
         title=html.escape(title),
         policy=_policy(style, script),
@@ -99,15 +107,30 @@ def _figure(figure: Figure) -> str:
     return (
         f'<figure class="chart" data-name="{html.escape(figure.name)}">'
         f'<h3>{html.escape(figure.chart.title)}</h3><div class="legend"></div><div class="plot"></div>'
-        f"<figcaption>{html.escape(figure.caption)}</figcaption>"
+        f"<figcaption>{html.escape(_caption(figure))}</figcaption>"
         f'<script type="application/json">{_data(figure)}</script></figure>'
     )
 
 
 def _data(figure: Figure) -> str:
     """Return a chart as JSON that cannot end the element it is in."""
-    content = json.dumps(figure.chart.content(), allow_nan=False, separators=(",", ":"))
+    content = json.dumps(_content(figure.chart), allow_nan=False, separators=(",", ":"))
     return content.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _content(chart: Chart) -> dict[str, Any]:
+    """Return a chart as page.js takes it."""
+    if isinstance(chart, Bars):
+        return {"kind": "bars", **asdict(chart)}
+    plots = chart.plots[:_MOST_PANELS] if isinstance(chart, Panels) else (chart,)
+    return {"kind": "plots", "title": chart.title, "plots": [asdict(plot.drawable()) for plot in plots]}
+
+
+def _caption(figure: Figure) -> str:
+    count = len(figure.chart.plots) if isinstance(figure.chart, Panels) else 1
+    return (
+        figure.caption if count <= _MOST_PANELS else f"{figure.caption} The first {_MOST_PANELS} of {count} are shown."
+    )
 
 
 def _table_block(table: Table) -> str:
@@ -118,18 +141,25 @@ def _table_block(table: Table) -> str:
 
 
 def _table(table: Table) -> str:
-    head = "".join(_cell("th", column, table, index) for index, column in enumerate(table.columns))
-    rows = ("".join(_cell("td", cell, table, index) for index, cell in enumerate(row)) for row in table.rows)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    header = f"<thead><tr>{head}</tr></thead>" if any(table.columns) else ""
+    header = f"<thead>{_row('th', table, [column.name for column in table.columns])}</thead>"
+    header = header if any(column.name for column in table.columns) else ""
+    body = "".join(_row("td", table, row) for row in table.rows)
     # A table that is wider than the screen scrolls by itself, also by the keyboard.
     attributes = f'class="scroll" tabindex="0" role="region" aria-label="{html.escape(table.title)}"'
     return f"<div {attributes}><table>{header}<tbody>{body}</tbody></table></div>"
 
 
-def _cell(name: str, text: str, table: Table, column: int) -> str:
+def _row(name: str, table: Table, cells: Sequence[str]) -> str:
+    found = [
+        _cell(name, text, column, index == 0)
+        for index, (text, column) in enumerate(zip(cells, table.columns, strict=True))
+    ]
+    return f"<tr>{''.join(found)}</tr>"
+
+
+def _cell(name: str, text: str, column: Column, first: bool) -> str:
     scope = ' scope="col"' if name == "th" else ""
-    kind = "number" if table.ends_right(column) else "short" if column == 0 and len(text) < _SHORT else ""
+    kind = "number" if column.right else "short" if first and len(text) < _SHORT else ""
     side = f' class="{kind}"' if kind else ""
     return f"<{name}{scope}{side}>{_breakable(text)}</{name}>"
 

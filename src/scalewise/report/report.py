@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalewise.charts import png
 from scalewise.report.kinds import read_sections, report_folder
 from scalewise.report.markdown import markdown
 from scalewise.report.page import page
@@ -55,10 +54,12 @@ def _own_folder(folders: Sequence[Path]) -> Path:
 
 
 def _write_pictures(out: Path, sections: Sequence[Section]) -> list[Path]:
+    from scalewise.figures.picture import picture  # loads matplotlib, which a report without charts does not need
+
     pictures = []
     for number, section in enumerate(sections, start=1):
         for figure in section.figures:
             file = out / PICTURES / f"{number}_{figure.name}.png"
-            write_result(file, png(figure.drawing))
+            write_result(file, picture(figure.chart))
             pictures.append(file)
     return pictures

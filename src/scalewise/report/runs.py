@@ -6,14 +6,16 @@ from pathlib import Path
 
 from scalewise.config import Config, model_decisions
 from scalewise.errors import FolderError
+from scalewise.figures.figure import Figure
+from scalewise.figures.plot import Axis, Mark, Plot, Rule, Series, Shape
+from scalewise.figures.table import Table, numbers
 from scalewise.record.folder import RunFolder
-from scalewise.report.chart import Axis, Mark, Plot, Rule, Series, Shape
 from scalewise.report.origin import origin_of
-from scalewise.report.picture import draw_plot
-from scalewise.report.section import NEW, Figure, Section, Table, facts_table
+from scalewise.report.section import NEW, Section, facts_table
 from scalewise.report.values import Facts, as_text
-from scalewise.report.words import counted, duration, interval, number
 from scalewise.requests import TrainRequest, command_line
+from scalewise.words import counted, interval, number
+from scalewise.words import seconds as as_seconds
 
 Measured = Sequence[tuple[int, dict[str, float]]]
 
@@ -70,7 +72,7 @@ def _answer(config: Config, facts: Facts, measured: Measured) -> list[str]:
     if steps is None:
         return ["The run has begun and has recorded nothing yet."]
     ended = _how_it_ended(config, facts)
-    spent = "" if seconds is None else f", {duration(seconds / 3600)} of training"
+    spent = "" if seconds is None else f", {as_seconds(seconds)} of training"
     workers = counted(facts.whole("workers") or 1, "worker")
     sentences = [f"The run {ended} after {counted(steps, 'step')}{spent} on {workers}."]
     sentences += [text for reason, text in _AND_THEN.items() if reason == facts.text("stopped_by")]
@@ -140,8 +142,7 @@ def _figures(config: Config, measured: Measured) -> list[Figure]:
     ]
     if measured and _NOISE in measured[-1][1]:
         plots.append((_NOISE, _noise_plot(measured)))
-    drawable = [(name, plot) for name, plot in plots if any(one.marks for one in plot.series)]
-    return [Figure(name, _caption(name, plot), plot, draw_plot(plot)) for name, plot in drawable]
+    return [Figure(name, _caption(name, plot), plot) for name, plot in plots if not plot.empty()]
 
 
 def _caption(name: str, plot: Plot) -> str:
@@ -194,7 +195,7 @@ def _measurement_tables(measured: Measured) -> list[Table]:
         return []
     columns = list(measured[-1][1])
     rows = [[f"{step:,}", *(number(row.get(name)) or "-" for name in columns)] for step, row in measured]
-    return [Table("Measurements", ["step", *columns], rows, [True] * (1 + len(columns)))]
+    return [Table("Measurements", numbers("step", *columns), rows)]
 
 
 def _settings(config: Config) -> Table:

@@ -7,16 +7,17 @@ from pathlib import Path
 from scalewise.analysis.analyze import workloads_in
 from scalewise.analysis.archive import Skipped
 from scalewise.analysis.curve import Curve
+from scalewise.analysis.curve_tables import curve_table
 from scalewise.analysis.findings import Workload
 from scalewise.analysis.outcomes import StepsToTarget
-from scalewise.analysis.table import curve_table
+from scalewise.analysis.pictures import study_figures
+from scalewise.figures.table import Table, numbers, texts
 from scalewise.record.study_folder import StudyFolder, find_studies
 from scalewise.report.origin import origin_of
-from scalewise.report.section import NEW, Section, Table, as_table
-from scalewise.report.study_charts import study_figures
+from scalewise.report.section import NEW, Section
 from scalewise.report.values import Facts, as_text
-from scalewise.report.words import interval, number, sentence
 from scalewise.requests import AnalyzeRequest, StudyRequest, command_line
+from scalewise.words import interval, number, sentence
 
 _NAMED = 5
 """So many things that could not be read are named."""
@@ -54,7 +55,7 @@ def _section(folder: Path, workload: Workload, described: Sequence[Facts], skipp
         answer=_answer(curve),
         asked=_asked(curve, described),
         figures=study_figures(workload),
-        tables=[as_table("Steps to target", curve_table(curve)), *_space_tables(described), *_trial_tables(workload)],
+        tables=[curve_table(curve), *_space_tables(described), *_trial_tables(workload)],
         methods=[*_METHODS, *_left_out(skipped)],
         commands=_commands(folder, curve, described),
         origin=_origin(described),
@@ -128,16 +129,16 @@ def _trial_tables(workload: Workload) -> list[Table]:
     rows = [
         [
             f"{batch:,}",
-            f"{point.learning_rate:.4g}",
-            f"{1 - point.one_minus_momentum:.4g}",
+            number(point.learning_rate),
+            number(1 - point.one_minus_momentum),
             point.fate,
             "best" * point.best,
         ]
         for batch, points in sorted(workload.scatter.items())
         for point in points
     ]
-    columns = ("batch size", "learning rate", "momentum", "target", "")
-    return [Table("All trials", columns, rows, (True, True, True, False, False))] if rows else []
+    columns = [*numbers("batch size", "learning rate", "momentum"), *texts("target", "")]
+    return [Table("All trials", columns, rows)] if rows else []
 
 
 def _space_tables(described: Sequence[Facts]) -> list[Table]:
@@ -146,7 +147,8 @@ def _space_tables(described: Sequence[Facts]) -> list[Table]:
         for facts in described
         for name in facts.part("parameter_configs").content
     ]
-    return [Table("What was searched", ("batch size", "setting", "range"), rows, (True, False, False))] if rows else []
+    columns = [*numbers("batch size"), *texts("setting", "range")]
+    return [Table("What was searched", columns, rows)] if rows else []
 
 
 def _range(parameter: Facts) -> str:

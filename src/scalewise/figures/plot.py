@@ -1,10 +1,10 @@
-"""What a chart shows, without a word on how it is drawn: once in the page, once as a picture."""
+"""What a chart in a plane shows, without a word on how it is drawn."""
 
 import dataclasses
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 
 class Line(StrEnum):
@@ -13,6 +13,8 @@ class Line(StrEnum):
     SOLID = "solid"
     DASHED = "dashed"
     DOTTED = "dotted"
+    STAIRS = "stairs"
+    """A value holds until the next mark."""
     NONE = "none"
 
 
@@ -21,6 +23,8 @@ class Shape(StrEnum):
 
     DOT = "dot"
     TRIANGLE = "triangle"
+    STAR = "star"
+    SQUARE = "square"
     NONE = "none"
 
 
@@ -29,12 +33,15 @@ class Axis:
     """One direction of a chart."""
 
     label: str
+    """The quantity and its unit."""
     log: bool = False
     powers_of_two: bool = False
     """Ticks at powers of two, as batch sizes and workers usually are."""
     from_zero: bool = False
     whole: bool = False
     """Ticks at whole numbers only."""
+    shows: tuple[float, ...] = ()
+    """Values that it shows in any case: plots side by side are compared by axes that go equally far."""
 
     def holds(self, value: float | None) -> bool:
         """Say whether a value has a place on the axis."""
@@ -61,7 +68,7 @@ class Series:
     name: str
     marks: tuple[Mark, ...]
     colour: int | None = None
-    """A number of `charts.COLOURS`; None for what is only there to compare with."""
+    """A number of `looks.COLOURS`; None for what is only there to compare with."""
     line: Line = Line.SOLID
     shape: Shape = Shape.DOT
     pale: bool = False
@@ -70,7 +77,7 @@ class Series:
     band: tuple[tuple[float, float, float], ...] = ()
     """Place, lower and upper end."""
     label: str = ""
-    """What is written beside its end."""
+    """What is written beside its end; also where it has no marks, such as "diverged"."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,16 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A part of the x axis that has a name; None is where the axis ends."""
+
+    start: float | None
+    end: float | None
+    label: str
+    colour: int
+
+
+@dataclass(frozen=True)
 class Plot:
     """Series in a plane."""
 
@@ -92,12 +109,34 @@ class Plot:
     y: Axis
     series: tuple[Series, ...]
     rules: tuple[Rule, ...] = ()
+    spans: tuple[Span, ...] = ()
+    about: str = ""
+    """What it is of, for a picture that stands alone; a page says it above."""
 
     def drawable(self) -> "Plot":
         """Return the plot with only what its axes hold: no zero on a logarithmic axis, nothing that is not finite."""
         rules = [rule for rule in self.rules if (self.x if rule.axis == "x" else self.y).holds(rule.value)]
-        series = [one for one in map(self._drawable, self.series) if one.marks]
-        return Plot(self.title, self.x, self.y, tuple(series), tuple(rules))
+        series = [one for one in map(self._drawable, self.series) if one.marks or one.label]
+        return dataclasses.replace(self, series=tuple(series), rules=tuple(rules))
+
+    def empty(self) -> bool:
+        """Say whether there is no mark to draw."""
+        return not any(series.marks for series in self.drawable().series)
+
+    def xs(self) -> Iterator[float]:
+        """Return every place along x that should be seen."""
+        yield from self.x.shows
+        yield from (mark.x for series in self.series for mark in series.marks)
+        yield from (rule.value for rule in self.rules if rule.axis == "x")
+
+    def ys(self) -> Iterator[float]:
+        """Return every height that should be seen."""
+        yield from self.y.shows
+        for series in self.series:
+            for mark in series.marks:
+                yield from (end for end in (mark.low, mark.y, mark.high) if end is not None)
+            yield from (end for piece in series.band for end in piece[1:])
+        yield from (rule.value for rule in self.rules if rule.axis == "y")
 
     def _drawable(self, series: Series) -> Series:
         marks = [self._bounded(mark) for mark in series.marks if self.x.holds(mark.x) and self.y.holds(mark.y)]
@@ -108,32 +147,11 @@ class Plot:
         low, high = (end if self.y.holds(end) else None for end in (mark.low, mark.high))
         return dataclasses.replace(mark, low=low, high=high)
 
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {"kind": "plot", **asdict(self.drawable())}
-
 
 @dataclass(frozen=True)
-class Bar:
-    """One whole, cut into the parts of its chart."""
-
-    label: str
-    values: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Wholes side by side, each cut into the same parts."""
+class Panels:
+    """Plots side by side, with one legend: a series of the same name looks the same in all of them."""
 
     title: str
-    label: str
-    unit: str
-    parts: tuple[str, ...]
-    bars: tuple[Bar, ...]
-
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {"kind": "bars", **asdict(self)}
-
-
-Chart = Plot | Bars
+    plots: tuple[Plot, ...]
+    about: str = ""
