@@ -1,0 +1,73 @@
+"""What every result file is: keys and values, with a number that says which version of its format they have."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from scalewise.errors import FolderError
+from scalewise.storage import LocalStore
+
+FIRST_FORMAT = 1
+"""What version 0.1.0 wrote, without a number."""
+
+
+class ResultPart(BaseModel):
+    """A part of a result file. Keys that a later version adds are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ResultFile(ResultPart):
+    """A whole file. A class of it names the file, and says how older formats become the present one."""
+
+    file_name: ClassVar[str]
+    present_format: ClassVar[int] = 2
+
+    @classmethod
+    def is_in(cls, folder: Path) -> bool:
+        """Say whether a folder has such a file."""
+        return LocalStore(folder).exists(cls.file_name)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read the file of a folder; whatever is wrong with it is one sentence."""
+        content = LocalStore(folder).read(cls.file_name)
+        if content is None:
+            raise FolderError(f"{folder} has no {cls.file_name}")
+        return cls.parse(content, str(folder / cls.file_name))
+
+    @classmethod
+    def parse(cls, content: bytes, where: str) -> Self:
+        """Read the bytes of a file."""
+        try:
+            found = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise FolderError(f"cannot read {where}: {error}") from None
+        if not isinstance(found, dict):
+            raise FolderError(f"cannot read {where}: it holds no keys")
+        written_as = found.pop("format", FIRST_FORMAT)
+        if not isinstance(written_as, int) or written_as > cls.present_format:
+            raise FolderError(f"{where} has the format {written_as!r}: it was written by a later version of scalewise")
+        try:
+            return cls.model_validate(cls.upgraded(found, written_as))
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(map(str, first["loc"]))
+            raise FolderError(f"{where} is damaged: {key}={first['input']!r}: {first['msg']}") from None
+
+    @classmethod
+    def upgraded(cls, content: dict[str, Any], written_as: int) -> Mapping[str, Any]:
+        """Return the content of an older format as the present one has it."""
+        return content
+
+    def write(self, folder: Path) -> None:
+        """Write the file into a folder, whole or not at all."""
+        LocalStore(folder).write(self.file_name, self.content())
+
+    def content(self) -> bytes:
+        """Return the bytes of the file; what is None is left out."""
+        plain = {"format": self.present_format, **self.model_dump(mode="json", exclude_none=True)}
+        return json.dumps(plain, indent=2).encode() + b"\n"
