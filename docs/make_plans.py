@@ -8,6 +8,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from scalewise.plan.sentences import reach
+from scalewise.words import duration, money, percent
+
 _HERE = Path(__file__).parent
 _RESULTS = _HERE / "results" / "plans.json"
 
@@ -157,8 +160,8 @@ def _page(results: dict[str, Any]) -> str:
         t4=_T4,
         t4_table=_plan_table(small["frontier"]),
         t4_says=" ".join(sentence for sentence in small["says"] if sentence.startswith("The ")),
-        risky_cost=f"{risky['cost']:.1f}",
-        naive_cost=f"{risky['cost'] * risky['steps'] / risky['expected_steps']:.1f}",
+        risky_cost=money(risky["cost"]),
+        naive_cost=money(risky["cost"] * risky["steps"] / risky["expected_steps"]),
         all_table=_plan_table(results["everything"]["frontier"]),
         predict=_PREDICT,
         error_table=_error_table(results["p100"]["predictions"]),
@@ -172,11 +175,11 @@ def _page(results: dict[str, Any]) -> str:
 def _plan_table(points: list[dict[str, Any]]) -> str:
     rows = [
         f"| {one['cluster']} | {one['global_batch']} | {one['learning_rate']:g} | {one['steps']:,.0f} | "
-        f"{one['step_seconds']:.2f} | {one['hours']:.1f} | {one['cost']:.1f} | "
-        f"{one['reliability']:.0%} of {one['runs']} |"
+        f"{one['step_seconds']:.2f} | {duration(one['hours'])} | {money(one['cost'])} | "
+        f"{reach(one['reliability'], one['runs'])} |"
         for one in points
     ]
-    head = "| cluster | batch | learning rate | steps | s/step | hours | cost, units | arrived |"
+    head = "| cluster | batch | learning rate | steps | s/step | time | cost, units | arrived |"
     return "\n".join([head, "|---|---:|---:|---:|---:|---:|---:|---:|", *rows])
 
 
@@ -186,7 +189,7 @@ def _error_table(predictions: list[dict[str, Any]]) -> str:
         errors = (abs(one[name] / one["measured"] - 1) for name in ("step_seconds", "same_speed"))
         cells = [one["cluster"], f"{one['global_batch'] // one['workers']}", f"{one['workers']}"]
         cells += [f"{one['measured']:.3f}", f"{one['step_seconds']:.3f} ({one['low']:.3f} to {one['high']:.3f})"]
-        rows.append(f"| {' | '.join([*cells, *(f'{error:.1%}' for error in errors)])} |")
+        rows.append(f"| {' | '.join([*cells, *(percent(error, decimals=1) for error in errors)])} |")
     head = "| cluster | examples per worker | workers | measured, s | predicted, s | error | error at same speed |"
     return "\n".join([head, "|---|---:|---:|---:|---:|---:|---:|", *rows])
 

@@ -84,12 +84,14 @@ def seconds(value: float | None) -> str:
 
 
 def durations(low: float | None, high: float | None) -> str:
-    """Write an interval of times, with one unit where one is enough.
+    """Write an interval of times, with one unit where one is enough; one that is too narrow to see is none.
 
-    >>> durations(0.5, 0.75), durations(0.5, 2.0), durations(None, None)
-    ('30 to 45 min', '30 min to 2 h', '')
+    >>> durations(0.5, 0.75), durations(0.5, 2.0), durations(None, None), durations(0.5, 0.5001)
+    ('30 to 45 min', '30 min to 2 h', '', '')
     """
     first, last = duration(low), duration(high)
+    if first == last:
+        return ""
     amount, _, unit = first.rpartition(" ")
     return interval(amount if unit == last.rpartition(" ")[2] else first, last)
 

@@ -2,12 +2,15 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from scalewise.figures.bars import Bars
+from matplotlib.axes import Axes
+
+from scalewise.figures.bars import Bar, Bars
 from scalewise.figures.figure import Chart
 from scalewise.figures.looks import PLAIN, colour
 from scalewise.figures.picture_plane import Box, draw_plane, room_for_ends
-from scalewise.figures.picture_sheet import SIZE, SWATCH, Sheet, short, shown, width_of
+from scalewise.figures.picture_sheet import SIZE, SWATCH, Sheet, fitted, short, shown, width_of
 from scalewise.figures.plot import Axis, Line, Mark, Panels, Plot, Series, Shape
 from scalewise.figures.scales import ticks
 from scalewise.words import number
@@ -16,6 +19,8 @@ _WIDTH = 612.0
 _MARGIN = 10.0
 _PLOT_HEIGHT, _PANEL_HEIGHT, _BAR_HEIGHT = 300.0, 185.0, 34.0
 _PANELS_PER_ROW = 4
+_SMALL_FROM = 3
+"""So many plots side by side are small."""
 _BAR_TICKS = 10
 _TITLE_SIZE, _TITLE_LETTERS, _LONGEST_TITLE = 11.0, 84, 160
 _LEGEND_LINE, _TITLE_LINE = 15.0, 16.0
@@ -24,32 +29,56 @@ _GAP = 6.0
 
 def picture(chart: Chart, form: str = "png") -> bytes:
     """Return a chart as the content of a file: png or svg."""
-    drawn = _draw_bars(chart) if isinstance(chart, Bars) else _draw_plots(chart)
-    return drawn.content(form)
+    return draw(chart).content(form)
+
+
+def draw(chart: Chart) -> Sheet:
+    """Lay a chart out on a sheet of its own."""
+    return _draw_bars(chart) if isinstance(chart, Bars) else _draw_plots(chart)
 
 
 def _draw_plots(chart: Plot | Panels) -> Sheet:
-    """Draw one plot, or several in rows, all as far apart."""
-    plots = [chart.drawable()] if isinstance(chart, Plot) else [plot.drawable() for plot in chart.plots]
-    columns = min(len(plots), _PANELS_PER_ROW if len(plots) != 2 else 2)
-    rows = -(-len(plots) // columns)
-    named = isinstance(chart, Plot)
-    with_ends = named and room_for_ends(plots[0], _WIDTH - 2 * _MARGIN) > 0
-    legend = _legend(plots, with_ends)
-    head = _Head(chart.title, chart.about, legend, _WIDTH - 2 * _MARGIN)
-    height = _PLOT_HEIGHT if rows == 1 and columns < 3 else _PANEL_HEIGHT
-    panel_title = 0.0 if named else _TITLE_LINE
-    sheet = Sheet(_WIDTH, head.height + rows * (height + panel_title) + 2 * _MARGIN)
+    """Draw one plot with names at the ends of its lines, or several in rows."""
+    alone = isinstance(chart, Plot)
+    plots = [plot.drawable() for plot in ([chart] if isinstance(chart, Plot) else chart.plots)]
+    with_ends = alone and room_for_ends(plots[0], _WIDTH - 2 * _MARGIN) > 0
+    head = _Head(chart.title, chart.about, _legend(plots, with_ends), _WIDTH - 2 * _MARGIN)
+    grid = _Grid(len(plots), 0.0 if alone else _TITLE_LINE)
+    sheet = Sheet(_WIDTH, head.height + grid.rows * grid.row_height + 2 * _MARGIN)
     head.draw(sheet)
-    width = (_WIDTH - 2 * _MARGIN + _GAP) / columns
     for index, plot in enumerate(plots):
-        left = _MARGIN + index % columns * width
-        top = sheet.height - _MARGIN - head.height - index // columns * (height + panel_title)
-        if not named:
-            sheet.text(left, top - _TITLE_LINE + 4, short(plot.title, 40), colour=PLAIN, bold=True)
-        box = Box(left, top - panel_title - height + _GAP, left + width - _GAP, top - panel_title)
+        box = grid.box(index, sheet.height - _MARGIN - head.height)
+        if not alone:
+            title = fitted(plot.title, box.width - _GAP, SIZE + 1)  # bold letters are a little wider
+            sheet.text(box.left, box.top + 4, title, colour=PLAIN, bold=True)
         draw_plane(sheet, plot, box, with_ends)
     return sheet
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Where each of some plots lies."""
+
+    count: int
+    title_height: float
+
+    @property
+    def columns(self) -> int:
+        return min(self.count, _PANELS_PER_ROW)
+
+    @property
+    def rows(self) -> int:
+        return -(-self.count // self.columns)
+
+    @property
+    def row_height(self) -> float:
+        return self.title_height + (_PLOT_HEIGHT if self.count < _SMALL_FROM else _PANEL_HEIGHT)
+
+    def box(self, index: int, top: float) -> Box:
+        """Return the place of a plot, without its title, below a height."""
+        width = (_WIDTH - 2 * _MARGIN + _GAP) / self.columns
+        left, top = _MARGIN + index % self.columns * width, top - index // self.columns * self.row_height
+        return Box(left, top - self.row_height + _GAP, left + width - _GAP, top - self.title_height)
 
 
 def _legend(plots: Sequence[Plot], with_ends: bool) -> list[Series]:
@@ -105,27 +134,28 @@ def _flow(legend: Sequence[Series], width: float) -> Iterable[list[tuple[float, 
 
 def _draw_bars(bars: Bars) -> Sheet:
     """Draw wholes, cut into parts, one above the other, each below its name."""
-    legend = [
-        Series(part, (), index, Line.NONE, Shape.SQUARE) for index, part in enumerate(bars.parts) if len(bars.parts) > 1
-    ]
+    legend = [Series(part, (), index, Line.NONE, Shape.SQUARE) for index, part in enumerate(bars.parts)]
     head = _Head(bars.title, bars.about, legend, _WIDTH - 2 * _MARGIN)
     body = _BAR_HEIGHT * len(bars.bars)
     sheet = Sheet(_WIDTH, head.height + body + 5 * _MARGIN)
     head.draw(sheet)
-    top = sheet.height - _MARGIN - head.height
-    axes = sheet.axes(_MARGIN, top - body, _WIDTH - 2 * _MARGIN, top)
+    right, top = _WIDTH - 2 * _MARGIN, sheet.height - _MARGIN - head.height
+    axes = sheet.axes(_MARGIN, top - body, right, top)
     most = max((sum(bar.values) for bar in bars.bars), default=0.0) or 1.0
-    axes.set(xlim=(0, most), ylim=(len(bars.bars), 0), yticks=[])
     places = ticks(Axis(bars.label), 0.0, most, _BAR_TICKS)
+    axes.set(xlim=(0, most), ylim=(len(bars.bars), 0), yticks=[])
     axes.set_xticks(places, [number(place) for place in places])
     axes.grid(axis="x", color=PLAIN, alpha=0.15, linewidth=0.8)
     for row, bar in enumerate(bars.bars):
-        axes.annotate(
-            shown(short(bar.label)), (0, row), (0, -10), ("axes fraction", "data"), "offset points", fontsize=SIZE
-        )
-        begin = 0.0
-        for part, value in enumerate(bar.values):
-            axes.barh(row + 0.62, value, 0.42, begin, color=colour(part), edgecolor="white", linewidth=0.6)
-            begin += value
-    sheet.text(_WIDTH - 2 * _MARGIN, top - body - 2 * _TITLE_LINE, bars.label, side="right")
+        _draw_bar(axes, bar, row)
+    sheet.text(right, top - body - 2 * _TITLE_LINE, fitted(bars.label, right - _MARGIN), side="right")
     return sheet
+
+
+def _draw_bar(axes: Axes, bar: Bar, row: int) -> None:
+    above, place = (0, -10), ("axes fraction", "data")
+    axes.annotate(shown(short(bar.label)), (0, row), above, place, "offset points", fontsize=SIZE, color=PLAIN)
+    begin = 0.0
+    for part, value in enumerate(bar.values):
+        axes.barh(row + 0.62, value, 0.42, begin, color=colour(part), edgecolor="white", linewidth=0.6)
+        begin += value

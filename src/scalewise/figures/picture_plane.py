@@ -9,7 +9,18 @@ from matplotlib.axis import XAxis, YAxis
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from scalewise.figures.looks import COLOURS, PLAIN, SOFT, colour
-from scalewise.figures.picture_sheet import LINES, PALE, SHAPE_SIZES, SHAPES, SIZE, Sheet, short, shown, width_of
+from scalewise.figures.picture_sheet import (
+    LINES,
+    PALE,
+    SHAPE_SIZES,
+    SHAPES,
+    SIZE,
+    Sheet,
+    fitted,
+    short,
+    shown,
+    width_of,
+)
 from scalewise.figures.plot import Axis, Line, Mark, Plot, Rule, Series, Span
 from scalewise.figures.scales import limits, ticks
 from scalewise.words import number
@@ -60,15 +71,15 @@ def draw_plane(sheet: Sheet, plot: Plot, box: Box, with_ends: bool) -> None:
     _scale(axes.yaxis, plot.y, (low, high), rows)
     _scale(axes.xaxis, plot.x, (start, end), ticks(plot.x, start, end, int((right - left) / _COLUMN)))
     axes.grid(axis="y", color=PLAIN, alpha=0.15, linewidth=0.8)
-    sheet.text(box.left, box.top - _LINE + 3, plot.y.label)
-    sheet.text(right, box.bottom + 3, plot.x.label, side="right")
+    sheet.text(box.left, box.top - _LINE + 3, fitted(plot.y.label, box.width))
+    sheet.text(right, box.bottom + 3, fitted(plot.x.label, right - box.left), side="right")
     for span in plot.spans:
         _draw_span(axes, span, (right - left))
     for order, series in enumerate(plot.series):
         _draw_series(axes, series, 2 + order / 100)
     named = with_ends and room_for_ends(plot, box.width) > 0
     for line, rule in enumerate(plot.rules):
-        _draw_rule(axes, rule, line, named)
+        _draw_rule(axes, rule, line, named, right - left)
     if named:
         _write_ends(sheet, axes, plot, Box(left, bottom, right, top))
 
@@ -108,7 +119,7 @@ def _draw_intervals(axes: Axes, series: Series, alpha: float, order: float) -> N
         return
     below = [0.0 if mark.low is None else abs(mark.y - mark.low) for mark in marks]
     above = [0.0 if mark.high is None else abs(mark.high - mark.y) for mark in marks]
-    look: dict[str, Any] = {"ecolor": colour(series.colour), "elinewidth": 1.2, "capsize": 3, "fmt": "none"}
+    look: dict[str, Any] = {"ecolor": colour(series.colour), "elinewidth": 1.2, "capsize": 2.5, "fmt": "none"}
     axes.errorbar(*_places(marks), [below, above], alpha=alpha, zorder=order, **look)
 
 
@@ -126,7 +137,7 @@ def _draw_span(axes: Axes, span: Span, width: float) -> None:
         axes.annotate(shown(span.label), (first, 0), (_GAP, _GAP), "axes fraction", "offset points", **look)
 
 
-def _draw_rule(axes: Axes, rule: Rule, line: int, named: bool) -> None:
+def _draw_rule(axes: Axes, rule: Rule, line: int, named: bool, width: float) -> None:
     """Draw a line across, and its name inside of the axes, on the side where there is more room."""
     hue = colour(rule.colour)
     across: Callable[..., object] = axes.axvline if rule.axis == "x" else axes.axhline
@@ -138,14 +149,12 @@ def _draw_rule(axes: Axes, rule: Rule, line: int, named: bool) -> None:
     if rule.axis == "x":
         place = float(axes.transAxes.inverted().transform(axes.transData.transform((rule.value, 1)))[0])
         side, gap = ("right", -_GAP) if place > 0.5 else ("left", _GAP)
+        label = shown(fitted(rule.label, max(place, 1 - place) * width - 2 * _GAP))
         offset, transform = (gap, -_GAP - 1.2 * _LINE * line), axes.get_xaxis_transform()
-        axes.annotate(
-            shown(short(rule.label)), (rule.value, 1), offset, transform, "offset points", ha=side, va="top", **look
-        )
+        axes.annotate(label, (rule.value, 1), offset, transform, "offset points", ha=side, va="top", **look)
     else:
-        axes.annotate(
-            shown(short(rule.label)), (0, rule.value), (_GAP, 3), axes.get_yaxis_transform(), "offset points", **look
-        )
+        label = shown(fitted(rule.label, width - 2 * _GAP))
+        axes.annotate(label, (0, rule.value), (_GAP, 3), axes.get_yaxis_transform(), "offset points", **look)
 
 
 def _write_ends(sheet: Sheet, axes: Axes, plot: Plot, box: Box) -> None:

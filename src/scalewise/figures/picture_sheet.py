@@ -19,7 +19,7 @@ SIZE = 9.0
 """Of most letters."""
 _INCH = 72.0
 _DOTS_PER_INCH = 160
-_LONGEST_NAME = 60
+_LONGEST_NAME, _SHORTEST_NAME = 60, 6
 LINES: dict[Line, Any] = {
     Line.SOLID: "-",
     Line.STAIRS: "-",
@@ -57,6 +57,14 @@ def width_of(text: str, size: float = SIZE) -> float:
         warnings.simplefilter("ignore")  # a sign that the font lacks is drawn as a box
         width, _, _ = text_to_path.get_text_width_height_descent(printable(text), FontProperties(size=size), False)
     return float(width)
+
+
+def fitted(text: str, width: float, size: float = SIZE) -> str:
+    """Shorten a text until it takes no more than so many points."""
+    longest = min(len(text), _LONGEST_NAME)
+    while longest > _SHORTEST_NAME and width_of(short(text, longest), size) > width:
+        longest -= 1
+    return short(text, longest)
 
 
 class Sheet:

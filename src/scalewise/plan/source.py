@@ -9,7 +9,6 @@ from scalewise.analysis.outcomes import Outcome, StepsToTarget
 from scalewise.analysis.steps_file import StepsRow, read_steps
 from scalewise.errors import ConfigError
 from scalewise.plan.statistics import Statistic, Statistics, statistic_of, statistics
-from scalewise.record.confirmations import Confirmations
 from scalewise.record.study_folder import StudyFolder, find_studies
 
 _TELLING = 2
@@ -92,6 +91,8 @@ def _chosen(
     row: StepsToTarget, study: StudyFolder, target: str, failed: list[Unstable]
 ) -> tuple[Outcome, Statistic] | None:
     """Return the best trial of a batch size, but none whose settings mostly failed when they were trained again."""
+    from scalewise.record.confirmations import Confirmations  # loads torch, which a steps file need not wait for
+
     confirmations = Confirmations.of(study, study.description())
     for outcome in row.arrived:
         assert outcome.steps is not None

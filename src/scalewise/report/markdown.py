@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from scalewise import __version__
 from scalewise.figures.table import Table
 from scalewise.report.section import Section
+from scalewise.words import printable
 
 _BEGINS_A_BLOCK = re.compile(r"^(\d*)([#>]|[-+](?=\s|$)|[-=]{2,}|[.)](?=\s|$))")
 """What would make a heading, a quotation or a list of a line."""
@@ -28,7 +29,7 @@ def plain(text: str) -> str:
     >>> print(plain("val/error<0.1 | *new*"), plain("1.5"), plain("1. first"), plain("# first"))
     val/error\<0.1 \| \*new\* 1.5 1\. first \# first
     """
-    line = re.sub(r"([\\`*\[\]|<&~$])", r"\\\1", " ".join(text.split()))
+    line = re.sub(r"([\\`*\[\]|<&~$])", r"\\\1", printable(" ".join(text.split())))
     return _BEGINS_A_BLOCK.sub(r"\1\\\2", line)
 
 
@@ -50,7 +51,7 @@ def _section(section: Section, pictures: str, heading: str) -> Iterator[str]:
         yield from map(plain, section.methods)
     if section.commands:
         yield f"{heading} How to repeat it"
-        yield "\n".join(f"    {line}" for command in section.commands for line in command.splitlines())
+        yield "\n".join(f"    {printable(line)}" for command in section.commands for line in command.splitlines())
     yield f"{heading} Where it comes from"
     yield _facts({**section.origin, "folder": str(section.folder)})
 

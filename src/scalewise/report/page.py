@@ -18,6 +18,7 @@ from scalewise.figures.plot import Panels
 from scalewise.figures.table import Column, Table
 from scalewise.record.provenance import now
 from scalewise.report.section import Section
+from scalewise.words import printable
 
 _SHORT = 30
 """Below so many letters the name of a row stays on one line."""
@@ -30,14 +31,19 @@ def page(sections: Sequence[Section]) -> str:
     title = f"{sections[0].kind}: {sections[0].title}" if len(sections) == 1 else "Report"
     style, script = _colours() + _resource("page.css"), _resource("page_plot.js") + _resource("page.js")
     return string.Template(_resource("page.html")).substitute(
-        title=html.escape(title),
+        title=_shown(title),
         policy=_policy(style, script),
         style=style,
         script=script,
         contents=_contents(sections),
         sections="\n".join(_section(number, section) for number, section in enumerate(sections, start=1)),
-        made=html.escape(f"Made by scalewise {__version__}, {now()}."),
+        made=_shown(f"Made by scalewise {__version__}, {now()}."),
     )
+
+
+def _shown(text: str) -> str:
+    """Return text that a page shows as itself, whatever a file says."""
+    return html.escape(printable(text))
 
 
 def _resource(name: str) -> str:
@@ -63,7 +69,7 @@ def _contents(sections: Sequence[Section]) -> str:
     if len(sections) == 1:
         return ""
     items = [
-        f'<li><a href="#section-{number}">{html.escape(f"{section.kind}: {section.title}")}</a></li>'
+        f'<li><a href="#section-{number}">{_shown(f"{section.kind}: {section.title}")}</a></li>'
         for number, section in enumerate(sections, start=1)
     ]
     return f'<nav aria-label="Contents"><ol>{"".join(items)}</ol></nav>'
@@ -73,7 +79,7 @@ def _section(number: int, section: Section) -> str:
     return "\n".join(
         [
             f'<section id="section-{number}" aria-labelledby="title-{number}">',
-            f'<p class="kind">{html.escape(section.kind)}</p>',
+            f'<p class="kind">{_shown(section.kind)}</p>',
             f'<h2 id="title-{number}">{_breakable(section.title)}</h2>',
             f'<div class="answer">{"".join(_paragraphs(section.answer))}</div>',
             *_asked(section),
@@ -87,7 +93,7 @@ def _section(number: int, section: Section) -> str:
 
 
 def _paragraphs(texts: Sequence[str]) -> Iterator[str]:
-    return (f"<p>{html.escape(text)}</p>" for text in texts)
+    return (f"<p>{_shown(text)}</p>" for text in texts)
 
 
 def _asked(section: Section) -> list[str]:
@@ -95,7 +101,7 @@ def _asked(section: Section) -> list[str]:
 
 
 def _facts(facts: Mapping[str, str]) -> str:
-    pairs = (f"<div><dt>{html.escape(name)}</dt><dd>{_breakable(text)}</dd></div>" for name, text in facts.items())
+    pairs = (f"<div><dt>{_shown(name)}</dt><dd>{_breakable(text)}</dd></div>" for name, text in facts.items())
     return f'<dl class="facts">{"".join(pairs)}</dl>'
 
 
@@ -105,9 +111,9 @@ def _figures(figures: Sequence[Figure]) -> list[str]:
 
 def _figure(figure: Figure) -> str:
     return (
-        f'<figure class="chart" data-name="{html.escape(figure.name)}">'
-        f'<h3>{html.escape(figure.chart.title)}</h3><div class="legend"></div><div class="plot"></div>'
-        f"<figcaption>{html.escape(_caption(figure))}</figcaption>"
+        f'<figure class="chart" data-name="{_shown(figure.name)}">'
+        f'<h3>{_shown(figure.chart.title)}</h3><div class="legend"></div><div class="plot"></div>'
+        f"<figcaption>{_shown(_caption(figure))}</figcaption>"
         f'<script type="application/json">{_data(figure)}</script></figure>'
     )
 
@@ -135,8 +141,8 @@ def _caption(figure: Figure) -> str:
 
 def _table_block(table: Table) -> str:
     if not table.long:
-        return f"<h3>{html.escape(table.title)}</h3>{_table(table)}"
-    summary = f"<summary>{html.escape(table.title)}: {len(table.rows):,} rows</summary>"
+        return f"<h3>{_shown(table.title)}</h3>{_table(table)}"
+    summary = f"<summary>{_shown(table.title)}: {len(table.rows):,} rows</summary>"
     return f"<details>{summary}{_table(table)}</details>"
 
 
@@ -145,7 +151,7 @@ def _table(table: Table) -> str:
     header = header if any(column.name for column in table.columns) else ""
     body = "".join(_row("td", table, row) for row in table.rows)
     # A table that is wider than the screen scrolls by itself, also by the keyboard.
-    attributes = f'class="scroll" tabindex="0" role="region" aria-label="{html.escape(table.title)}"'
+    attributes = f'class="scroll" tabindex="0" role="region" aria-label="{_shown(table.title)}"'
     return f"<div {attributes}><table>{header}<tbody>{body}</tbody></table></div>"
 
 
@@ -166,7 +172,7 @@ def _cell(name: str, text: str, column: Column, first: bool) -> str:
 
 def _breakable(text: str) -> str:
     """Return text that a narrow column breaks where names have joints."""
-    return html.escape(text).replace("/", "/<wbr>").replace("_", "_<wbr>")
+    return _shown(text).replace("/", "/<wbr>").replace("_", "_<wbr>")
 
 
 def _methods(section: Section) -> list[str]:
@@ -174,6 +180,6 @@ def _methods(section: Section) -> list[str]:
 
 
 def _origin(section: Section) -> list[str]:
-    commands = [f'<pre tabindex="0"><code>{html.escape(command)}</code></pre>' for command in section.commands]
+    commands = [f'<pre tabindex="0"><code>{_shown(command)}</code></pre>' for command in section.commands]
     repeat = ["<h3>How to repeat it</h3>", *commands] if commands else []
     return [*repeat, "<h3>Where it comes from</h3>", _facts({**section.origin, "folder": str(section.folder)})]
