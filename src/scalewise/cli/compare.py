@@ -68,12 +68,12 @@ def _perform(request: CompareRequest) -> ExitCode:
     from scalewise.compare.table import comparison_table
 
     comparison = compare(request)
-    if comparison.rows and request.as_json:
+    if request.as_json:
         show_json(comparison.content())
-    elif comparison.rows:
+    else:
         show_table(comparison_table(comparison))
         show(f"picture and results in {request.out}")
-    return comparison.exit_code
+    return ExitCode.COMPLETE
 
 
 COMMAND = Command(

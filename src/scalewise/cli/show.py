@@ -41,11 +41,6 @@ def show_table(table: "RenderableType") -> None:
         Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
 
 
-def say(text: str) -> None:
-    """Tell the user something that is no result."""
-    print(text, file=sys.stderr)
-
-
 @contextlib.contextmanager
 def to_standard_output() -> Iterator[None]:
     """End the command where what is written inside cannot be: quietly if its reader is gone, else with a sentence."""

@@ -8,7 +8,6 @@ from scalewise.compare.results import Row, Summary, against_baseline
 
 def comparison_table(comparison: Comparison) -> Table:
     """Make a table of one row per condition."""
-    assert comparison.quality is not None
     table = Table(box=None, header_style="bold", pad_edge=False, title=comparison.quality.label, title_justify="left")
     for name in ("recipe", "batch", "final", "best", "against baseline", "diverged", "examples/s"):
         table.add_column(name, justify="left" if name == "recipe" else "right")

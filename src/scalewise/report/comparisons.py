@@ -9,7 +9,7 @@ from scalewise.compare.compare import Comparison
 from scalewise.compare.results import Curve, Quality, Row, Summary, against_baseline, read_curve
 from scalewise.compare.table import comparison_table
 from scalewise.compare.trials import BASELINE, Condition, Trial
-from scalewise.errors import ExitCode, FolderError
+from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
 from scalewise.report.chart import Axis, Line, Mark, Plot, Series, Shape
 from scalewise.report.origin import origin_of
@@ -33,7 +33,7 @@ def comparison_sections(folder: Path) -> list[Section]:
         raise FolderError(f"{facts.where} is damaged: it has no baseline to compare with")
     seeds = facts.whole("seeds") or 1
     curves = {row.condition: _curves(folder, row.condition, seeds, quality) for row in rows}
-    comparison = Comparison(ExitCode.COMPLETE, quality, rows)
+    comparison = Comparison(quality, rows)
     return [
         Section(
             kind="Comparison",
