@@ -140,3 +140,9 @@ def test_the_command_predicts_steps_and_says_that_it_does(tmp_path: Path) -> Non
 def test_mistakes(setting: str, message: str, tmp_path: Path) -> None:
     ended = group(1, "train", f"{NETS}:Dropout", "--out", tmp_path, *EVERY, "--set", setting)
     assert (ended.exit_code, message in ended.output) == (2, True), ended.output
+
+
+def test_a_training_that_diverges_says_nothing_of_its_noise() -> None:
+    ended = group(1, "noise", "digits/fc_64_64", "--steps", 8, "--set", "recipe.learning_rate=1e30", "--json")
+    assert ended.exit_code == 3, ended.output
+    assert ended.output.splitlines()[-1].startswith("scalewise: the training of digits/fc_64_64 diverged")

@@ -6,6 +6,9 @@ ScalewiseError
 │   ├── WorkloadError       a workload that does not exist, import or fit
 │   ├── DataError           data that is missing or damaged
 │   └── FolderError         a run folder that cannot be used
+├── Interrupted             a signal or a deadline ended a command before it had its result; what was done is kept
+├── Diverged                a run whose result others need has diverged
+├── Failed                  a process that a command started has failed, and has said why itself
 └── PeerLost                another worker went away in the middle of a collective
 """
 
@@ -47,6 +50,22 @@ class DataError(UserError):
 
 class FolderError(UserError):
     """A run folder that cannot be used."""
+
+
+class Interrupted(ScalewiseError):  # noqa: N818 - nothing went wrong
+    """A signal or a deadline ended a command before it had its result; the message says how to continue."""
+
+
+class Diverged(ScalewiseError):  # noqa: N818 - a result, but not one that others can use
+    """A run whose result others need has diverged."""
+
+
+class Failed(ScalewiseError):  # noqa: N818 - the error is in the process that failed
+    """A process that a command started has failed, and has said why itself."""
+
+    def __init__(self, exit_code: ExitCode) -> None:
+        super().__init__(f"a process ended with exit code {exit_code}")
+        self.exit_code = exit_code
 
 
 class PeerLost(ScalewiseError):  # noqa: N818 - a circumstance, not an error of this worker

@@ -18,7 +18,7 @@ from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
 from scalewise.cluster.world import usable_cores
 from scalewise.config import differences
 from scalewise.data.given import as_splits
-from scalewise.errors import ConfigError, DataError, ExitCode, FolderError
+from scalewise.errors import ConfigError, DataError, FolderError, Interrupted
 from scalewise.plan.candidates import cheapest, fastest
 from scalewise.plan.clusters import read_clusters
 from scalewise.plan.plan import Plan, multiply, plan
@@ -34,7 +34,7 @@ from scalewise.requests import (
     StudyRequest,
     TrainRequest,
 )
-from scalewise.run.train import train
+from scalewise.run.train import train_part
 from scalewise.storage import write_result
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
 from scalewise.study.plan import plan_study
@@ -75,19 +75,19 @@ class Adviser:
         self._file = request.out / "advise.json"
         self._train_examples = len(as_splits(find_workload(request.workload).data(), readers=0)["train"])
 
-    def advise(self) -> Findings | ExitCode:
-        """Go the whole way; an exit code where it was stopped on the way."""
+    def advise(self) -> Findings:
+        """Go the whole way."""
         self._check_folder()
         with handlers_kept():
             for number in STOP_SIGNALS:
                 signal.signal(number, signal.default_int_handler)
             try:
                 return self._go()
-            except KeyboardInterrupt:
-                return ExitCode.STOPPED
+            except (KeyboardInterrupt, Interrupted):
+                raise Interrupted("the same command continues the advice") from None
 
-    def _go(self) -> Findings | ExitCode:
-        parts: list[tuple[str, Callable[[], ExitCode]]] = [
+    def _go(self) -> Findings:
+        parts: list[tuple[str, Callable[[], None]]] = [
             ("a pilot run by the workload's own recipe", self._pilot),
             ("speed: seconds per step", self._bench),
             ("statistics: steps to target against batch size", self._study),
@@ -96,9 +96,7 @@ class Adviser:
         for number, (name, work) in enumerate(parts, start=1):
             self._console.print(f"[bold]{number} of {len(parts) + 1}[/bold]  {name}", highlight=False)
             with handlers_kept():  # a part listens to signals in its own way
-                ended = work()
-            if ended is not ExitCode.COMPLETE:
-                return ended
+                work()
         self._console.print(f"[bold]{len(parts) + 1} of {len(parts) + 1}[/bold]  plan and report", highlight=False)
         curve = self._curve()
         planned, unstable = (None, []) if curve is None else self._plan()
@@ -135,7 +133,7 @@ class Adviser:
     def _pilot_folder(self) -> RunFolder:
         return RunFolder(self._request.out / "pilot")
 
-    def _pilot(self) -> ExitCode:
+    def _pilot(self) -> None:
         """Train by the workload's own recipe: how many epochs the target takes, and how noisy gradients are."""
         if not self._pilot_folder.finished():
             target = [] if self._request.target is None else [f"stop.target={self._request.target}"]
@@ -144,13 +142,11 @@ class Adviser:
             asked = TrainRequest(
                 workload=self._request.workload, overrides=tuple(overrides), workers=1, out=self._pilot_folder.path
             )
-            if (ended := train(asked).exit_code) is not ExitCode.COMPLETE:
-                return ended
+            train_part(asked, "the advice")
         noise = latest_noise_scale(self._pilot_folder)
         self._console.print(pilot_sentence(self._pilot_folder.metadata(), noise), highlight=False)
-        return ExitCode.COMPLETE
 
-    def _bench(self) -> ExitCode:
+    def _bench(self) -> None:
         """Measure one worker, and as many as there are cores."""
         out = self._request.out / "bench"
         if not (out / "bench.json").exists():
@@ -162,13 +158,10 @@ class Adviser:
                 cluster=CLUSTER,
                 out=out,
             )
-            ended = bench(request)
-            if ended is None or ended.exit_code is not ExitCode.COMPLETE:
-                return ExitCode.STOPPED if ended is None else ended.exit_code
+            bench(request)
         self._console.print(speed_sentence(self._speed()), highlight=False)
-        return ExitCode.COMPLETE
 
-    def _study(self) -> ExitCode:
+    def _study(self) -> None:
         """Try a few settings at every batch size, then twice as many, as long as there is time."""
         took, reserved = 0.0, _CONFIRM_SHARE * self._seconds
         for sizes, trials in _STUDIES:
@@ -178,24 +171,23 @@ class Adviser:
             started = time.monotonic()
             self._console.print(f"        {trials} trials at batch {', '.join(map(str, fitting))}", highlight=False)
             deadline = time.monotonic() + self._left(reserved)
-            ended = study(self._study_request(fitting, trials), deadline=deadline)
-            if ended is ExitCode.STOPPED and self._left(reserved) > 0:
-                return ended  # by a signal, and not by the time
-            if ended not in (ExitCode.COMPLETE, ExitCode.STOPPED):
-                return ended
+            try:
+                study(self._study_request(fitting, trials), deadline=deadline)
+            except Interrupted:
+                if self._left(reserved) > 0:  # by a signal, and not by the time
+                    raise
             took = time.monotonic() - started
-        return ExitCode.COMPLETE
 
-    def _confirm(self) -> ExitCode:
+    def _confirm(self) -> None:
         """Train again whatever looks best, until what looks best has held, or the time is up."""
         while self._left() > 0 and (unsure := self._unconfirmed()):
             names = ", ".join(f"{setting.plan.batch_size:,} (trial {setting.trial_id})" for setting in unsure)
             self._console.print(f"        {FRESH_RUNS} fresh seeds at batch {names}", highlight=False)
-            ended = confirm(unsure, usable_cores(), time.monotonic() + self._left())
-            if ended is not ExitCode.COMPLETE:
-                out_of_time = ended is ExitCode.STOPPED and self._left() <= 0
-                return ExitCode.COMPLETE if out_of_time else ended
-        return ExitCode.COMPLETE
+            try:
+                confirm(unsure, usable_cores(), time.monotonic() + self._left())
+            except Interrupted:
+                if self._left() > 0:
+                    raise
 
     def _unconfirmed(self) -> list[Setting]:
         """Return what would be recommended, of that what only won the study so far."""

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from scalewise.errors import ConfigError, ExitCode
+from scalewise.errors import ConfigError
 from scalewise.loop.noise import NoiseScale
 from scalewise.record.folder import RunFolder
 from scalewise.requests import NoiseRequest, TrainRequest
-from scalewise.run.train import train
+from scalewise.run.train import train_part
 
 PREDICTED_BATCH_SIZES = [2**power for power in range(3, 15)]
 
@@ -30,7 +30,6 @@ class Window:
 class NoiseReport:
     """What a short training says."""
 
-    exit_code: ExitCode
     windows: list[Window]
 
     def predicted_steps(self, batch_size: int) -> float | None:
@@ -58,8 +57,8 @@ def measure_noise(request: NoiseRequest) -> NoiseReport:
         asked = TrainRequest(
             workload=request.workload, overrides=overrides, workers=request.workers, out=out, quiet=True
         )
-        exit_code = train(asked).exit_code
-        return NoiseReport(exit_code, _windows(RunFolder(out)) if exit_code is ExitCode.COMPLETE else [])
+        train_part(asked, "the training")
+        return NoiseReport(_windows(RunFolder(out)))
 
 
 def latest_noise_scale(folder: RunFolder) -> NoiseScale | None:

@@ -22,7 +22,7 @@ from scalewise.cluster.collectives import choose_device, gpu_name
 from scalewise.cluster.launch import launch_local
 from scalewise.cluster.world import World
 from scalewise.config import AUTO, Config
-from scalewise.errors import ConfigError, ExitCode
+from scalewise.errors import ConfigError, ExitCode, Failed, Interrupted
 from scalewise.record.provenance import git_commit, hardware, now, versions
 from scalewise.requests import BenchFileRequest, BenchRequest, arguments, by_commas
 from scalewise.storage import write_result
@@ -48,9 +48,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Bench:
-    """How a bench ended."""
+    """What was measured."""
 
-    exit_code: ExitCode
     series: list[Series]
     outcomes: list[Outcome]
     networks: list[tuple[int, Network]] = field(default_factory=list)
@@ -90,8 +89,6 @@ def bench(request: BenchRequest) -> Bench | None:
     for workers in _in_turn(request):
         console.print(_announcement(request, workers), highlight=False)
         found = _launch(request, workers, workload)
-        if not isinstance(found, GroupResult):
-            return Bench(found, [], [])
         results.append(found)
         request = dataclasses.replace(request, microbatches=tuple(found.microbatches))
     results.sort(key=lambda result: request.workers.index(result.workers))
@@ -112,7 +109,7 @@ def bench_from(request: BenchFileRequest) -> Bench:
     """Show what was measured elsewhere."""
     lines = series(read_throughput(request.file), request.scaling == "weak")
     _draw(request.out, lines)
-    return Bench(ExitCode.COMPLETE, lines, [])
+    return Bench(lines, [])
 
 
 def _draw(out: Path, lines: Sequence[Series]) -> None:
@@ -127,7 +124,7 @@ def _check_world(request: BenchRequest, world: World) -> None:
         raise ConfigError(f"--workers {asked} was asked for, but the launcher started {world.workers}")
 
 
-def _launch(request: BenchRequest, workers: int, workload: Workload) -> GroupResult | ExitCode:
+def _launch(request: BenchRequest, workers: int, workload: Workload) -> GroupResult:
     """Measure in local workers of their own."""
     with tempfile.TemporaryDirectory(prefix="scalewise-bench-") as folder:
         file = Path(folder) / "result.json"
@@ -136,7 +133,9 @@ def _launch(request: BenchRequest, workers: int, workload: Workload) -> GroupRes
         exit_code = launch_local(arguments(_for_workers(request, config, file)), config, Console(stderr=True).print)
         if file.exists():
             return as_json.validate_json(file.read_bytes())
-    return exit_code or ExitCode.STOPPED
+    if exit_code in (None, ExitCode.STOPPED):
+        raise Interrupted("the same command measures again")
+    raise Failed(exit_code)
 
 
 def _points_of(request: BenchRequest, workers: int, workload: Workload) -> list[Point]:
@@ -178,7 +177,7 @@ def _ended(request: BenchRequest, results: Sequence[GroupResult], workload: Work
     outcomes = [outcome for result in results for outcome in _outcomes(request, result, workload)]
     networks = [(result.workers, result.network) for result in results if result.network is not None]
     found = [outcome.throughput for outcome in outcomes]
-    ended = Bench(ExitCode.COMPLETE, series(found, request.scaling == "weak"), outcomes, networks)
+    ended = Bench(series(found, request.scaling == "weak"), outcomes, networks)
     write_throughput(request.out / "throughput.csv", found)
     content = {"asked": _asked(request), **ended.content(), **_origin(request, workload)}
     write_result(request.out / "bench.json", json.dumps(content, indent=2).encode() + b"\n")

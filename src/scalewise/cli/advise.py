@@ -7,7 +7,7 @@ import typer
 
 from scalewise.cli.command import Command
 from scalewise.cli.options import AsJson, OutToContinue, Target, Workload
-from scalewise.cli.show import say, show, show_json
+from scalewise.cli.show import show, show_json
 from scalewise.errors import ExitCode
 from scalewise.requests import AdviseRequest
 
@@ -36,9 +36,6 @@ def _perform(request: AdviseRequest) -> ExitCode:
     from scalewise.advise.advise import Adviser
 
     found = Adviser(request, Console(stderr=True)).advise()
-    if isinstance(found, ExitCode):
-        say("stopped; the same command continues the advice")
-        return found
     if request.as_json:
         show_json(found.content())
         return ExitCode.COMPLETE

@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from scalewise import __version__
 from scalewise.cli.command import Command
 from scalewise.cli.show import READER_GONE, prepare_streams, show, to_standard_output
-from scalewise.errors import ExitCode, PeerLost, UserError
+from scalewise.errors import Diverged, ExitCode, Failed, Interrupted, PeerLost, UserError
 from scalewise.requests import Request
 
 NAMES = (
@@ -126,6 +126,14 @@ def _run() -> int:
         return ExitCode.MISTAKE
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except Interrupted as stopped:
+        print(f"stopped; {stopped}", file=sys.stderr)
+        return ExitCode.STOPPED
+    except Diverged as error:
+        print(f"scalewise: {error}", file=sys.stderr)
+        return ExitCode.DIVERGED
+    except Failed as failed:
+        return failed.exit_code
     except PeerLost as error:
         print(f"scalewise: this worker lost another one: {error}", file=sys.stderr)
         return ExitCode.PEER_LOST

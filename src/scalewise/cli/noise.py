@@ -32,12 +32,12 @@ def _perform(request: NoiseRequest) -> ExitCode:
     from scalewise.analysis.noise_tables import noise_table, predicted_steps_table
 
     report = measure_noise(request)
-    if report.windows and request.as_json:
+    if request.as_json:
         show_json(report.content())
-    elif report.windows:
+    else:
         show_tables(noise_table(report), predicted_steps_table(report))
         show("the noise scale is a cheap guess at the critical batch size, and often wrong: measure it with a study")
-    return report.exit_code
+    return ExitCode.COMPLETE
 
 
 COMMAND = Command("noise", _read, _perform, ("scalewise noise fashion_mnist/fc_128_128_128 --steps 400",))

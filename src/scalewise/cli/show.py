@@ -39,11 +39,6 @@ def show_tables(*tables: "Table") -> None:
         print_tables(*tables)
 
 
-def say(text: str) -> None:
-    """Tell the user something that is no result."""
-    print(text, file=sys.stderr)
-
-
 @contextlib.contextmanager
 def to_standard_output() -> Iterator[None]:
     """End the command where what is written inside cannot be: quietly if its reader is gone, else with a sentence."""

@@ -9,7 +9,6 @@ from scalewise.cli import analyze
 from scalewise.cli.command import Command
 from scalewise.cli.options import AsJson, OutToContinue, Overrides, Target, Workload
 from scalewise.cli.reading import check_positive, whole_numbers
-from scalewise.cli.show import say
 from scalewise.errors import ExitCode, UserError
 from scalewise.requests import AnalyzeRequest, StudyRequest
 
@@ -82,13 +81,9 @@ def _read(
 def _perform(request: StudyRequest) -> ExitCode:
     from scalewise.study.study import study
 
-    exit_code = study(request)
-    if exit_code is ExitCode.STOPPED:
-        say("stopped; the same command continues the study")
-    if exit_code is ExitCode.COMPLETE:
-        targets = () if request.target is None else (request.target,)
-        analyze.COMMAND.perform(AnalyzeRequest(folder=request.out, targets=targets, as_json=request.as_json))
-    return exit_code
+    study(request)
+    targets = () if request.target is None else (request.target,)
+    return analyze.COMMAND.perform(AnalyzeRequest(folder=request.out, targets=targets, as_json=request.as_json))
 
 
 COMMAND = Command(

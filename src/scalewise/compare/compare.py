@@ -1,5 +1,6 @@
 """The comparison from its trials to its table and its picture."""
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,25 +16,23 @@ from scalewise.compare.curves import curves_figure
 from scalewise.compare.results import Condition, Curve, Quality, Row, against_baseline, make_row, quality_of, read_curve
 from scalewise.compare.trials import Trial, conditions, trials
 from scalewise.config import to_yaml
-from scalewise.errors import ConfigError, ExitCode
+from scalewise.errors import ConfigError, Diverged
 from scalewise.requests import CompareRequest, TrainRequest
 from scalewise.run.build import build_loop
-from scalewise.run.train import train
+from scalewise.run.train import train_part
 from scalewise.storage import write_result
 from scalewise.workloads.door import find_workload
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far a comparison has got."""
+    """What was found."""
 
-    exit_code: ExitCode
-    quality: Quality | None
+    quality: Quality
     rows: list[Row]
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
-        assert self.quality is not None
         rows = [{**row.content(), "against_baseline": against_baseline(row, self.rows)} for row in self.rows]
         return {"metric": self.quality.metric, "shown": self.quality.label, "rows": rows}
 
@@ -53,28 +52,22 @@ def compare(request: CompareRequest) -> Comparison:
     console = Console(stderr=True)
     for number, trial in enumerate(everything, start=1):
         console.print(f"[{number}/{len(everything)}] {trial.condition.name}, seed {trial.seed}", markup=False)
-        exit_code = _train(trial, request.workers)
-        if exit_code not in (ExitCode.COMPLETE, ExitCode.DIVERGED):
-            console.print("stopped; the same command continues the comparison")
-            return Comparison(exit_code, None, [])
+        if not trial.folder.finished():
+            _train(trial, request.workers)
     return _compared(request, everything)
 
 
-def _train(trial: Trial, workers: int) -> ExitCode:
-    if trial.folder.finished():
-        return ExitCode.COMPLETE
+def _train(trial: Trial, workers: int) -> None:
     write_result(trial.recipe_file, to_yaml(trial.config).encode())
-    with handlers_kept():
-        ended = train(
-            TrainRequest(
-                workload=trial.condition.workload,
-                recipe=str(trial.recipe_file),
-                workers=workers,
-                out=trial.folder.path,
-                quiet=True,
-            )
-        )
-    return ended.exit_code
+    request = TrainRequest(
+        workload=trial.condition.workload,
+        recipe=str(trial.recipe_file),
+        workers=workers,
+        out=trial.folder.path,
+        quiet=True,
+    )
+    with handlers_kept(), contextlib.suppress(Diverged):  # which is a result here
+        train_part(request, "the comparison")
 
 
 def _compared(request: CompareRequest, everything: list[Trial]) -> Comparison:
@@ -82,7 +75,7 @@ def _compared(request: CompareRequest, everything: list[Trial]) -> Comparison:
     quality = quality_of(find_workload(request.workload).defaults.get("stop", {}).get("target"), columns)
     curves = {condition: _curves(condition, everything, quality) for condition in conditions(request)}
     rows = [make_row(condition, found, quality) for condition, found in curves.items()]
-    comparison = Comparison(ExitCode.COMPLETE, quality, rows)
+    comparison = Comparison(quality, rows)
     content = _content(request, comparison)
     write_result(request.out / "compare.json", json.dumps(content, indent=2).encode() + b"\n")
     _draw(request.out / "compare.png", curves, quality)
@@ -106,7 +99,6 @@ def _content(request: CompareRequest, comparison: Comparison) -> dict[str, Any]:
         "workers": request.workers,
     }
     found = {"workload": request.workload, "epochs": request.epochs, "seeds": request.seeds, **comparison.content()}
-    assert comparison.quality is not None
     return {**found, "higher_is_better": comparison.quality.higher_is_better, "asked": asked}
 
 

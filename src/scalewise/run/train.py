@@ -8,7 +8,7 @@ from rich.console import Console
 from scalewise.cluster.launch import launch_local
 from scalewise.cluster.world import World
 from scalewise.config import Config, load_config
-from scalewise.errors import ConfigError, ExitCode
+from scalewise.errors import ConfigError, Diverged, ExitCode, Failed, Interrupted
 from scalewise.record.folder import RunFolder, move_aside
 from scalewise.record.status import Status
 from scalewise.requests import TrainRequest, arguments
@@ -40,6 +40,17 @@ def train(request: TrainRequest) -> Ended:
     if finished := folder.finished():
         return Ended(Status(finished).exit_code, folder)
     return _launch(request, config, folder)
+
+
+def train_part(request: TrainRequest, whole: str) -> None:
+    """Train a run of something larger, which needs it to be complete."""
+    exit_code = train(request).exit_code
+    if exit_code is ExitCode.STOPPED:
+        raise Interrupted(f"the same command continues {whole}")
+    if exit_code is ExitCode.DIVERGED:
+        raise Diverged(f"the training of {request.workload} diverged; a smaller recipe.learning_rate may help")
+    if exit_code is not ExitCode.COMPLETE:
+        raise Failed(exit_code)
 
 
 def _workers(request: TrainRequest, config: Config, world: World) -> int:

@@ -79,6 +79,6 @@ class _Nothing:
         """Show nothing."""
 
 
-def confirm(settings: Sequence[Setting], jobs: int, deadline: float | None) -> ExitCode:
+def confirm(settings: Sequence[Setting], jobs: int, deadline: float | None) -> None:
     """Train settings with fresh seeds, until a moment of the clock; what was begun goes on next time."""
-    return run_jobs(ConfirmJob(settings), min(jobs, FRESH_RUNS * len(settings)), deadline, _Nothing())
+    run_jobs(ConfirmJob(settings), min(jobs, FRESH_RUNS * len(settings)), deadline, _Nothing())

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from scalewise.cluster.collectives import end_with_parent
 from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
-from scalewise.errors import ExitCode
+from scalewise.errors import ExitCode, Failed, Interrupted
 
 _POLL_SECONDS = 0.5
 
@@ -32,13 +32,13 @@ class JobsView(Protocol):
         """Show the last state."""
 
 
-def run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> ExitCode:
+def run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> None:
     """Let several processes do the same work, which they share out among them; until a moment of the clock."""
     with handlers_kept():
-        return _run_jobs(work, count, deadline, view)
+        _run_jobs(work, count, deadline, view)
 
 
-def _run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> ExitCode:
+def _run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> None:
     # Forked from a process that has torch imported already: a study of many jobs would import it once for each.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["scalewise.study.job", "scalewise.study.confirm"])
@@ -64,14 +64,17 @@ def _run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) ->
                 stop()
     finally:
         view.close()
-    return _exit_code(jobs, stopped)
+    _check(jobs, stopped)
 
 
-def _exit_code(jobs: Sequence[BaseProcess], stopped: bool) -> ExitCode:
-    codes = [job.exitcode for job in jobs]
-    if failed := next((code for code in codes if code not in (0, ExitCode.STOPPED)), None):
-        return ExitCode.STOPPED if stopped and failed < 0 else ExitCode.BUG
-    return ExitCode.STOPPED if ExitCode.STOPPED in codes else ExitCode.COMPLETE
+def _check(jobs: Sequence[BaseProcess], stopped: bool) -> None:
+    """Refuse to go on where not all jobs have done their work."""
+    unfinished = [job.exitcode for job in jobs if job.exitcode != ExitCode.COMPLETE]
+    by_signal = [code for code in unfinished if code == ExitCode.STOPPED or (stopped and code is not None and code < 0)]
+    if by_signal != unfinished:
+        raise Failed(ExitCode.BUG)
+    if unfinished:
+        raise Interrupted("the same command continues the study")
 
 
 def _work(work: Work) -> None:

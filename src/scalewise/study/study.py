@@ -6,7 +6,7 @@ import torch
 from rich.console import Console
 
 from scalewise.cluster.world import World
-from scalewise.errors import ConfigError, ExitCode
+from scalewise.errors import ConfigError
 from scalewise.requests import StudyRequest
 from scalewise.run.build import build_loop
 from scalewise.study.job import Job
@@ -17,7 +17,7 @@ from scalewise.study.view import StudyView
 from scalewise.workloads.door import find_workload
 
 
-def study(request: StudyRequest, *, deadline: float | None = None) -> ExitCode:
+def study(request: StudyRequest, *, deadline: float | None = None) -> None:
     """Work on the study until it is done, maybe beyond the ends of its space, or until a moment of the clock."""
     if World.from_environment().launched:
         raise ConfigError("study starts its own jobs: run it by itself, with --jobs")
@@ -31,13 +31,10 @@ def study(request: StudyRequest, *, deadline: float | None = None) -> ExitCode:
         plan.target.check(loop.evaluator.columns())
     for plan in plans:
         plan.folder.describe(plan.description())
-    exit_code = ExitCode.COMPLETE
     if not all(Trials(plan).settled() for plan in plans):
-        exit_code = run_jobs(Job(plans), request.jobs, deadline, StudyView(Console(stderr=True), plans))
-    if exit_code is ExitCode.COMPLETE:
-        for sentence in filter(None, map(_at_the_edge, plans)):
-            print(sentence, file=sys.stderr)
-    return exit_code
+        run_jobs(Job(plans), request.jobs, deadline, StudyView(Console(stderr=True), plans))
+    for sentence in filter(None, map(_at_the_edge, plans)):
+        print(sentence, file=sys.stderr)
 
 
 def _best(plan: BatchPlan) -> dict[str, float | int] | None:
