@@ -14,7 +14,7 @@ from scalewise.analysis.analyze import analyze
 from scalewise.analysis.curve import Curve
 from scalewise.analysis.noise import latest_noise_scale
 from scalewise.bench.bench import bench
-from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
+from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.cluster.world import usable_cores
 from scalewise.config import differences
 from scalewise.data.given import as_splits
@@ -54,8 +54,8 @@ _LONGER = 6.0
 _LEAST_EPOCHS = 2.0
 _PILOT_SHARE, _BENCH_SHARE = 0.2, 0.015
 """Of the time: for the pilot at most, and for each point of the bench."""
-_CONFIRM_SHARE = 0.2
-"""Of the time: kept for training what would be recommended again with fresh seeds."""
+_CONFIRM_SHARE = 0.3
+"""Of the time that is left for the study: kept for training what would be recommended again with fresh seeds."""
 _LAST_SECONDS = 10.0
 """What comes after the study takes about so long, whatever was found."""
 
@@ -78,13 +78,11 @@ class Adviser:
     def advise(self) -> Findings:
         """Go the whole way."""
         self._check_folder()
-        with handlers_kept():
-            for number in STOP_SIGNALS:
-                signal.signal(number, signal.default_int_handler)
-            try:
+        try:
+            with stop_signals_go_to(signal.default_int_handler):
                 return self._go()
-            except (KeyboardInterrupt, Interrupted):
-                raise Interrupted("the same command continues the advice") from None
+        except (KeyboardInterrupt, Interrupted):
+            raise Interrupted("the same command continues the advice") from None
 
     def _go(self) -> Findings:
         parts: list[tuple[str, Callable[[], None]]] = [
@@ -95,8 +93,7 @@ class Adviser:
         ]
         for number, (name, work) in enumerate(parts, start=1):
             self._console.print(f"[bold]{number} of {len(parts) + 1}[/bold]  {name}", highlight=False)
-            with handlers_kept():  # a part listens to signals in its own way
-                work()
+            work()
         self._console.print(f"[bold]{len(parts) + 1} of {len(parts) + 1}[/bold]  plan and report", highlight=False)
         curve = self._curve()
         planned, unstable = (None, []) if curve is None else self._plan()
@@ -163,7 +160,7 @@ class Adviser:
 
     def _study(self) -> None:
         """Try a few settings at every batch size, then twice as many, as long as there is time."""
-        took, reserved = 0.0, _CONFIRM_SHARE * self._seconds
+        took, reserved = 0.0, _CONFIRM_SHARE * max(0.0, self._left())
         for sizes, trials in _STUDIES:
             fitting = [size for size in sizes if size <= self._train_examples]
             if not fitting or self._left(reserved) < took:

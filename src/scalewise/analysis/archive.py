@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from scalewise.analysis.joined import read_joined
-from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.world import usable_cores
 from scalewise.errors import FolderError
 from scalewise.record.study_folder import StudyFolder, TrialFolder, find_studies, read_json
@@ -69,7 +68,6 @@ Read = tuple[Study | None, list[Skipped]]
 
 def read_archive(root: Path, wanted: Wanted | None, skipped: list[Skipped]) -> Iterator[Study]:
     """Read every study below a folder in turn, with all metrics or some; note what has to be left out."""
-    keep_freed_memory()  # every study needs as much again
     with ThreadPoolExecutor(usable_cores()) as readers:
         for study, left_out in readers.map(functools.partial(_read_study, wanted=wanted), find_studies(root)):
             skipped += left_out

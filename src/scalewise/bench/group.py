@@ -11,7 +11,7 @@ from scalewise.bench.measure import Measured, measure
 from scalewise.bench.network import Network, measure_network
 from scalewise.bench.points import points
 from scalewise.cluster.collectives import choose_device, joined
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.host import host_kept
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import AUTO
 from scalewise.recipe.resolve import ResolvedConfig
@@ -40,10 +40,9 @@ def measure_group(request: BenchRequest, workload: Workload, world: World) -> Gr
     """Measure one point after the other, and the network between the workers."""
     config = points(request, workload)[0].config
     cluster = config.cluster
-    keep_freed_memory()
-    torch.set_num_threads(threads_per_worker(cluster, False, world.local_workers))
     device = choose_device(cluster.device, world)
-    with joined(world, device, cluster.timeout_seconds):
+    with host_kept(), joined(world, device, cluster.timeout_seconds):
+        torch.set_num_threads(threads_per_worker(cluster, False, world.local_workers))
         if request.microbatches == AUTO:
             largest = _largest_microbatch(request, config, workload, world, device)
             request = dataclasses.replace(request, microbatches=(largest,))

@@ -14,6 +14,8 @@ from typer.core import TyperCommand, TyperGroup
 from scalewise import __version__
 from scalewise.cli.command import Command
 from scalewise.cli.show import READER_GONE, prepare_streams, show, to_standard_output
+from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.signals import ignore_stop_signals
 from scalewise.errors import Diverged, ExitCode, Failed, Interrupted, PeerLost, UserError
 from scalewise.requests import Request
 
@@ -110,10 +112,21 @@ def _perform(request: Request) -> None:
 def main() -> None:
     """Run the command line and leave with the exit code that fits what happened."""
     prepare_streams()
-    exit_code = _flushed(_run())
+    _prepare_process()
+    exit_code = _run()
+    ignore_stop_signals()
+    exit_code = _flushed(exit_code)
     # Not sys.exit: threads of torch's backends that still run while Python takes itself apart can abort the process,
     # and a worker of a broken group has nothing to say goodbye to.
     os._exit(exit_code)
+
+
+def _prepare_process() -> None:
+    """Set up what only the owner of a process may: library code leaves it as it finds it."""
+    keep_freed_memory()
+    # Studies are read on all cores, each by one thread: parsers with several threads each would only wait for each
+    # other. Polars reads this once, when it is imported.
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 
 def _run() -> int:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from scalewise.cli.command import Command
+from scalewise.cli.exits import EXIT_CODES
 from scalewise.cli.options import AsJson, Overrides, Workload
 from scalewise.cli.show import show, show_json
 from scalewise.cli.waiting import choose_how_to_wait
@@ -58,13 +59,13 @@ def _perform(request: TrainRequest) -> ExitCode:
     from scalewise.run.train import train
 
     ended = train(request)
-    if ended.folder is not None and not request.quiet:
+    if not ended.told and not request.quiet:
         metadata = ended.folder.metadata()
         if request.as_json:
             show_json(metadata)
         else:
             show(_summary(metadata, ended.folder.path))
-    return ended.exit_code
+    return EXIT_CODES[ended.status]
 
 
 def _summary(metadata: dict[str, Any], folder: Path) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
-from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
+from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.cluster.world import environment_of_local_worker
 from scalewise.config import Config
 from scalewise.errors import ExitCode
@@ -43,10 +43,8 @@ def launch_local(arguments: Sequence[str], config: Config, say: Callable[[str], 
 
 
 def _run_once(arguments: Sequence[str], workers: int) -> ExitCode | None:
-    with tempfile.TemporaryDirectory(prefix="scalewise-") as folder, handlers_kept():
-        group = LocalGroup()
-        for number in STOP_SIGNALS:
-            signal.signal(number, group.note_signal)
+    group = LocalGroup()
+    with tempfile.TemporaryDirectory(prefix="scalewise-") as folder, stop_signals_go_to(group.note_signal):
         group.start(["-m", "scalewise", *arguments], workers, Path(folder) / "meeting")
         exit_codes = group.wait()
     if group.asked_to_stop:

@@ -1,9 +1,11 @@
 """Turns SIGTERM, SIGINT and SIGUSR1 into a polite request that the loop reads between two steps."""
 
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
 
@@ -14,10 +16,11 @@ class StopRequest:
     def __init__(self) -> None:
         self._made = False
 
-    def listen(self) -> None:
-        """Note the stop signals from now on instead of dying of them."""
-        for number in STOP_SIGNALS:
-            signal.signal(number, self._note)
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Note the stop signals for the length of a `with` block, instead of dying of them."""
+        with stop_signals_go_to(self._note):
+            yield
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._made = True
@@ -34,11 +37,23 @@ class StopRequest:
 
 
 @contextmanager
-def handlers_kept() -> Iterator[None]:
-    """Put back, after a `with` block, what was done about the stop signals before it."""
-    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+def stop_signals_go_to(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
+    """Handle the stop signals for the length of a `with` block, then let them be handled as before.
+
+    Only a main thread can: in any other, whoever owns the process decides about its signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in STOP_SIGNALS}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
+
+
+def ignore_stop_signals() -> None:
+    """Let nothing interrupt the end of a process: its result is there, and only its exit code is left to say."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

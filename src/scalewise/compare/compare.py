@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from scalewise.cluster.signals import handlers_kept
 from scalewise.cluster.world import World
 from scalewise.compare.curves import curves_figure
 from scalewise.compare.results import Condition, Curve, Quality, Row, against_baseline, make_row, quality_of, read_curve
@@ -66,7 +65,7 @@ def _train(trial: Trial, workers: int) -> None:
         out=trial.folder.path,
         quiet=True,
     )
-    with handlers_kept(), contextlib.suppress(Diverged):  # which is a result here
+    with contextlib.suppress(Diverged):  # which is a result here
         train_part(request, "the comparison")
 
 

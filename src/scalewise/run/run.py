@@ -20,11 +20,11 @@ from scalewise.cluster.collectives import (
     make_deterministic,
     wait_for_all,
 )
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.host import host_kept
 from scalewise.cluster.signals import StopRequest
 from scalewise.cluster.world import World
 from scalewise.data.splits import Examples
-from scalewise.errors import ExitCode, FolderError, UserError
+from scalewise.errors import ExitCode, Failed, FolderError, UserError
 from scalewise.loop.clock import Clock
 from scalewise.loop.noise import NoiseSums
 from scalewise.loop.state import TrainingState
@@ -56,17 +56,17 @@ def run(
     world: World,
     splits: dict[str, Examples] | None = None,
     enough: Callable[[EvalResult], bool] | None = None,
-) -> ExitCode:
+) -> Status:
     """Train until the stopping rule or a signal ends it; the chief leaves the run folder.
 
     Who trains many times brings the data along, and may look at every evaluation and say that it is enough for now:
     the sitting then ends, without a word, as at a signal.
     """
-    keep_freed_memory()
     device = choose_device(config.cluster.device, world)
-    if config.recipe.exact:
-        make_deterministic(device)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(host_kept())
+        if config.recipe.exact:
+            make_deterministic(device)
         stack.enter_context(joined(world, device, config.cluster.timeout_seconds))
         stop_request = StopRequest()
         folder = RunFolder(out) if world.chief else None
@@ -80,7 +80,7 @@ def run(
         start = _together(world, lambda: _open(folder, config, loop.parts.state, stack, messages.append))
         start = Start.of(broadcast_from_chief(start.content()))
         if start.finished is not None:
-            return start.finished.exit_code
+            return start.finished
         if earlier is None and start.step == 0:
             loop, choice = choose(builder, loop, choice)
         _take_up(loop, start)
@@ -93,7 +93,7 @@ def run(
         recorder = _recorder(folder, config, loop, device, view, choice) if folder is not None else None
         if recorder is not None and config.noise_scale.every_steps is not None:
             recorder = dataclasses.replace(recorder, noise=NoiseSums(**(start.noise or {})))
-        stop_request.listen()  # until now there was nothing to save
+        stack.enter_context(stop_request.listening())  # until now there was nothing to save
         for result in loop.run():
             if recorder is not None:
                 recorder.record(result)
@@ -102,7 +102,7 @@ def run(
                 stop_request.make()
         wait_for_all()  # nobody leaves while the chief still writes
     assert isinstance(result, Stopped)
-    return status_after(result.reason).exit_code
+    return status_after(result.reason)
 
 
 def _earlier_choice(folder: RunFolder | None) -> dict[str, Any] | None:
@@ -186,7 +186,7 @@ def _together(world: World, prepare: Callable[[], T]) -> T:
     mistakes = gather_values(None if mistake is None else str(mistake))
     for rank, message in enumerate(mistakes):
         if message is not None and not world.chief:
-            raise SystemExit(ExitCode.MISTAKE)
+            raise Failed(ExitCode.MISTAKE)  # which the chief reports
         if message is not None:
             raise UserError(message if rank == 0 else f"worker {rank}: {message}")
     return cast(T, prepared)

@@ -18,14 +18,16 @@ from scalewise.workloads.door import find_workload
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How it ended, and the folder to tell the user about, unless a worker has told already."""
+class Trained:
+    """What became of a run, and where it is."""
 
-    exit_code: ExitCode
-    folder: RunFolder | None
+    status: Status
+    folder: RunFolder
+    told: bool = False
+    """Whether another process, which trained, or is the chief, tells the user about it."""
 
 
-def train(request: TrainRequest) -> Ended:
+def train(request: TrainRequest) -> Trained:
     """Train as asked."""
     world = World.from_environment()
     workload = find_workload(request.workload)
@@ -35,22 +37,20 @@ def train(request: TrainRequest) -> Ended:
     if request.fresh and world.chief and world.restarts == 0:
         move_aside(folder.path)
     if world.launched or config.cluster.workers == 1:
-        return Ended(run(config, workload, folder.path, world), folder if world.chief else None)
+        return Trained(run(config, workload, folder.path, world), folder, told=not world.chief)
     folder.check(config)
     if finished := folder.finished():
-        return Ended(Status(finished).exit_code, folder)
+        return Trained(Status(finished), folder)
     return _launch(request, config, folder)
 
 
 def train_part(request: TrainRequest, whole: str) -> None:
     """Train a run of something larger, which needs it to be complete."""
-    exit_code = train(request).exit_code
-    if exit_code is ExitCode.STOPPED:
+    status = train(request).status
+    if status is Status.INCOMPLETE:
         raise Interrupted(f"the same command continues {whole}")
-    if exit_code is ExitCode.DIVERGED:
+    if status is Status.INFEASIBLE:
         raise Diverged(f"the training of {request.workload} diverged; a smaller recipe.learning_rate may help")
-    if exit_code is not ExitCode.COMPLETE:
-        raise Failed(exit_code)
 
 
 def _workers(request: TrainRequest, config: Config, world: World) -> int:
@@ -62,11 +62,10 @@ def _workers(request: TrainRequest, config: Config, world: World) -> int:
     return world.workers
 
 
-def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Ended:
+def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Trained:
     # The same command for each worker, in this folder, which was moved aside already if it had to be.
     for_workers = dataclasses.replace(request, out=folder.path, workers=config.cluster.workers, fresh=False)
     exit_code = launch_local(arguments(for_workers), config, Console(stderr=True).print)
-    if exit_code is None:  # a stop signal: the folder tells how far the workers got
-        status = folder.metadata().get("status", Status.INCOMPLETE)
-        exit_code = Status(status).exit_code
-    return Ended(exit_code, None)
+    if exit_code in (ExitCode.BUG, ExitCode.MISTAKE):
+        raise Failed(exit_code)
+    return Trained(Status(folder.metadata().get("status", Status.INCOMPLETE)), folder, told=True)

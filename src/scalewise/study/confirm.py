@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import torch
 
-from scalewise.cluster.signals import handlers_kept
 from scalewise.cluster.world import World
 from scalewise.errors import ExitCode
 from scalewise.loop.train import EvalResult
 from scalewise.record.folder import RunFolder
+from scalewise.record.status import Status
 from scalewise.run.run import run
 from scalewise.study.job import load
 from scalewise.study.jobs import run_jobs
@@ -57,10 +57,9 @@ class ConfirmJob:
                     if not got_it or folder.finished():
                         continue
                     config = setting.plan.fresh_config(setting.trial_id, seed)
-                    with handlers_kept():
-                        ended = run(config, workload, folder.path, World(), splits, _never_enough)
-                    if ended is ExitCode.STOPPED:
-                        return ended
+                    status = run(config, workload, folder.path, World(), splits, _never_enough)
+                    if status is Status.INCOMPLETE:
+                        return ExitCode.STOPPED
         return ExitCode.COMPLETE
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import torch
 
 from scalewise.cluster.collectives import choose_device
-from scalewise.cluster.signals import handlers_kept
 from scalewise.cluster.world import World
 from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode
 from scalewise.loop.train import EvalResult
+from scalewise.record.status import Status
 from scalewise.record.study_folder import OWN
 from scalewise.run.build import load_splits
 from scalewise.run.run import run
@@ -61,7 +61,7 @@ class Job:
             for trials, task in choices:
                 with trials.plan.claimed(task.trial_id) as got_it:
                     if got_it and task in _tasks(trials):  # nobody was faster
-                        if _train(trials, task, workload, splits) is ExitCode.STOPPED:
+                        if _train(trials, task, workload, splits):
                             return ExitCode.STOPPED
                         break
             else:
@@ -114,18 +114,18 @@ def load(plan: BatchPlan, workload: Workload) -> dict[str, Examples]:
     return load_splits(plan.base, workload, world, choose_device(plan.base.cluster.device, world))
 
 
-def _train(trials: Trials, task: Task, workload: Workload, splits: dict[str, Examples]) -> ExitCode:
-    """Train one trial as far as it should go; STOPPED when a signal has ended it before that."""
+def _train(trials: Trials, task: Task, workload: Workload, splits: dict[str, Examples]) -> bool:
+    """Train one trial as far as it should go; say whether a signal has ended it before that."""
     plan = trials.plan
     judge = Judge(trials, task)
     folder = plan.run_folder(task.trial_id)
     before = int(folder.metadata().get("steps", 0))
     started = time.perf_counter()
-    with handlers_kept():  # between two trials a signal ends the process at once, which loses nothing
-        exit_code = run(plan.config(task.trial_id), workload, folder.path, World(), splits, judge.enough)
+    # Between two trials a signal ends the process at once, which loses nothing.
+    status = run(plan.config(task.trial_id), workload, folder.path, World(), splits, judge.enough)
     after = int(folder.metadata().get("steps", 0))
     _note(plan, task.trial_id, before, after, time.perf_counter() - started)
-    return ExitCode.COMPLETE if exit_code is ExitCode.STOPPED and judge.said_so else exit_code
+    return status is Status.INCOMPLETE and not judge.said_so
 
 
 @dataclass

@@ -1,15 +1,16 @@
 """Runs jobs in processes of their own, until all are done, a signal comes, or the time is up."""
 
+import contextlib
 import multiprocessing
 import os
-import signal
 import time
 from collections.abc import Sequence
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 from scalewise.cluster.collectives import end_with_parent
-from scalewise.cluster.signals import STOP_SIGNALS, handlers_kept
+from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.errors import ExitCode, Failed, Interrupted
 
 _POLL_SECONDS = 0.5
@@ -34,11 +35,6 @@ class JobsView(Protocol):
 
 def run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> None:
     """Let several processes do the same work, which they share out among them; until a moment of the clock."""
-    with handlers_kept():
-        _run_jobs(work, count, deadline, view)
-
-
-def _run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> None:
     # Forked from a process that has torch imported already: a study of many jobs would import it once for each.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["scalewise.study.job", "scalewise.study.confirm"])
@@ -53,17 +49,13 @@ def _run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) ->
         for job in jobs:
             job.terminate()
 
-    for number in STOP_SIGNALS:
-        signal.signal(number, lambda number, frame: stop())
-    try:
+    with contextlib.closing(view), stop_signals_go_to(lambda number, frame: stop()):
         while any(job.is_alive() for job in jobs):
             view.update()
             time.sleep(_POLL_SECONDS)
             # Again and again: a job that is just starting, or between two trials, may have missed it.
             if stopped or (deadline is not None and time.monotonic() > deadline):
                 stop()
-    finally:
-        view.close()
     _check(jobs, stopped)
 
 
@@ -80,4 +72,5 @@ def _check(jobs: Sequence[BaseProcess], stopped: bool) -> None:
 def _work(work: Work) -> None:
     """Be a job."""
     end_with_parent(os.getppid())
+    keep_freed_memory()
     raise SystemExit(int(work.work()))
