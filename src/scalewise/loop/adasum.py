@@ -13,6 +13,7 @@ from scalewise.cluster.collectives import exchange_slices
 from scalewise.cluster.world import World
 from scalewise.loop.tree import Node, TreeTotal, combined, root
 from scalewise.optim.flat import FlatWeights, Layout
+from scalewise.optim.kernels import divided
 from scalewise.recipe.batch import Batch
 
 
@@ -29,7 +30,7 @@ class AdasumTotal(TreeTotal):
         """Take the mean gradient of one microbatch; it came as the microbatch's part of the whole mean."""
         share = self._batch.size(microbatch) / self._batch.examples
         gradients, rest = contribution[: len(self._layers)], contribution[len(self._layers) :]
-        super().add(microbatch, [*torch._foreach_div(gradients, share), *rest])
+        super().add(microbatch, [*divided(gradients, share), *rest])
 
     def _combine(self, left: Tensor, right: Tensor) -> Tensor:
         for layer in self._layers:

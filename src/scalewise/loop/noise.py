@@ -15,6 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from scalewise.optim.kernels import norms
 from scalewise.recipe.batch import Batch
 
 _CONFIDENCE = 0.95
@@ -47,7 +48,7 @@ class NoiseMeter:
         """Return |g|^2 of a microbatch's part of the gradient; a smaller last microbatch does not take part."""
         if not self.due(step) or self.batch.size(microbatch) < self.batch.microbatch:
             return self._nothing
-        return torch.stack(torch._foreach_norm(list(gradients))).square().sum()
+        return torch.stack(norms(list(gradients))).square().sum()
 
     def sample(self, step: int, squares: Tensor, summed: Tensor, loss_scale: float) -> NoiseSample | None:
         """Return what a step says, from the squares of its microbatches and from its whole gradient, unclipped."""

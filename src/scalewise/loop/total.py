@@ -8,12 +8,12 @@ depend on it are in `tree.py` and `adasum.py`.
 
 from abc import ABC, abstractmethod
 
-import torch
 from torch import Tensor
 
 from scalewise.cluster.collectives import wait_for_all
 from scalewise.cluster.sums import WorkerSum
 from scalewise.optim.flat import Layout
+from scalewise.optim.kernels import add_all, copy_all
 
 
 class Total(ABC):
@@ -55,9 +55,9 @@ class RunningTotal(Total):
 
     def _put(self, own_pieces: list[Tensor], contribution: list[Tensor]) -> None:
         if self._empty:
-            torch._foreach_copy_(own_pieces, contribution)
+            copy_all(own_pieces, contribution)
         else:
-            torch._foreach_add_(own_pieces, contribution)
+            add_all(own_pieces, contribution)
 
     def finish(self) -> None:
         """Add the workers' sums."""

@@ -18,6 +18,7 @@ from scalewise.cluster.collectives import exchange_slices, gather_slices
 from scalewise.cluster.world import World
 from scalewise.loop.total import Total
 from scalewise.optim.flat import Layout, aligned
+from scalewise.optim.kernels import copy_all
 from scalewise.recipe.batch import Batch
 
 
@@ -104,7 +105,7 @@ class TreeTotal(Total):
     def add(self, microbatch: int, contribution: list[Tensor]) -> None:
         """Add one microbatch to the nodes of this worker, and complete the nodes it completes."""
         leaf = self._spare.pop() if self._spare else self._new_leaf()
-        torch._foreach_copy_(leaf.pieces[: len(contribution)], contribution)
+        copy_all(leaf.pieces[: len(contribution)], contribution)
         self._mine.append((Node(0, microbatch), leaf))
         while completes_a_pair([node for node, _ in self._mine]):
             (node, right), (_, left) = self._mine.pop(), self._mine.pop()

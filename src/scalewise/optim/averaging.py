@@ -5,8 +5,9 @@ every batch; and of the running statistics of batch normalisation, which belong 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
 from torch import Tensor
+
+from scalewise.optim.kernels import copy_all, lerp_all
 
 
 class Average:
@@ -19,14 +20,14 @@ class Average:
 
     def update(self) -> None:
         """Move the averages: average = kept * average + (1 - kept) * source."""
-        torch._foreach_lerp_(self.vectors, self._sources, 1.0 - self._kept)
+        lerp_all(self.vectors, self._sources, 1.0 - self._kept)
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
         """Put the averages where the sources are, for the length of a `with` block."""
         plain = [source.clone() for source in self._sources]
-        torch._foreach_copy_(self._sources, self.vectors)
+        copy_all(self._sources, self.vectors)
         try:
             yield
         finally:
-            torch._foreach_copy_(self._sources, plain)
+            copy_all(self._sources, plain)

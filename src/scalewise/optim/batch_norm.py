@@ -9,9 +9,9 @@ per step.
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from scalewise.errors import ConfigError
+from scalewise.optim.kernels import AnyBatchNorm
 
 
 class MicrobatchNorm(nn.Module):
@@ -21,7 +21,7 @@ class MicrobatchNorm(nn.Module):
     running_var: Tensor
     num_batches_tracked: Tensor
 
-    def __init__(self, original: _BatchNorm) -> None:
+    def __init__(self, original: AnyBatchNorm) -> None:
         super().__init__()
         self.ghost_batch: int | None = None
         self.weight, self.bias = original.weight, original.bias

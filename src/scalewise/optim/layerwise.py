@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from scalewise.optim.flat import FlatWeights
+from scalewise.optim.kernels import addcmul_all, multiply_all, norms
 from scalewise.optim.optimizer import Optimizer, stretches
 from scalewise.optim.plain_optimizers import AdamAverages
 
@@ -28,17 +29,17 @@ class _Layers:
         """Return the length of each layer."""
         if not self._pieces:
             return self._no_norms
-        return torch.stack(torch._foreach_norm(self._pieces))
+        return torch.stack(norms(self._pieces))
 
     def multiply(self, factors: Tensor) -> None:
         """Multiply each layer by a factor of its own."""
         if self._pieces:
-            torch._foreach_mul_(self._pieces, list(factors.unbind()))
+            multiply_all(self._pieces, list(factors.unbind()))
 
     def subtract(self, others: "_Layers", factors: Tensor) -> None:
         """Subtract other layers of the same sizes, each times a factor of its own."""
         if self._pieces:
-            torch._foreach_addcmul_(self._pieces, others._pieces, list(factors.unbind()), -1)
+            addcmul_all(self._pieces, others._pieces, list(factors.unbind()), -1)
 
 
 class Lars(Optimizer):

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.optim.sgd import sgd
 
 from scalewise.optim.flat import FlatWeights
+from scalewise.optim.kernels import adamw
 from scalewise.optim.optimizer import Optimizer, stretches
 
 
@@ -91,7 +92,7 @@ class AdamAverages:
 
     def move(self, vector: Tensor, rate: float, momentum: float, number: int, weight_decay: float = 0.0) -> None:
         """Take the gradients into the averages, then make the vector smaller by `rate` times Adam's step."""
-        torch._fused_adamw_(
+        adamw(
             [vector],
             [self.gradients],
             [self.average],

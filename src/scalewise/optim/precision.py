@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map_only
 
+from scalewise.optim.kernels import map_tensors
 from scalewise.recipe.resolve import ResolvedRecipe
 
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
@@ -73,4 +73,4 @@ def put_through(network: Callable[[Tensor], Any], inputs: Tensor, precision: str
         return network(inputs)
     with torch.autocast(inputs.device.type, dtype=DTYPES[precision]):
         outputs = network(inputs)
-    return tree_map_only(Tensor, Tensor.float, outputs)
+    return map_tensors(Tensor.float, outputs)

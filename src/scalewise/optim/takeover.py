@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from scalewise.errors import ConfigError, WorkloadError
 from scalewise.optim.batch_norm import MicrobatchNorm, Moments
+from scalewise.optim.kernels import AnyBatchNorm, children, has_hooks
 from scalewise.optim.randomness import seed_generators
 
 _KNOWN = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -40,11 +40,11 @@ def take_over_batch_norm(
     return model, moments
 
 
-def _layers_to_take_over(model: nn.Module) -> dict[_BatchNorm, float]:
+def _layers_to_take_over(model: nn.Module) -> dict[AnyBatchNorm, float]:
     """Find the layers that track running statistics, each with its momentum; refuse what cannot be replaced."""
-    found: dict[_BatchNorm, float] = {}
+    found: dict[AnyBatchNorm, float] = {}
     for name, module in model.named_modules():
-        if isinstance(module, _BatchNorm) and module.running_mean is not None and module.running_var is not None:
+        if isinstance(module, AnyBatchNorm) and module.running_mean is not None and module.running_var is not None:
             _check_known(module, name)
             if module.momentum is None:
                 raise WorkloadError(
@@ -54,7 +54,7 @@ def _layers_to_take_over(model: nn.Module) -> dict[_BatchNorm, float]:
     return found
 
 
-def _check_known(module: _BatchNorm, name: str) -> None:
+def _check_known(module: AnyBatchNorm, name: str) -> None:
     """Refuse a layer that does more than normalise, because the rest would silently be lost."""
     kind = type(module)
     if isinstance(module, nn.SyncBatchNorm):
@@ -63,7 +63,7 @@ def _check_known(module: _BatchNorm, name: str) -> None:
             "use nn.BatchNorm2d (or 1d, 3d); recipe.microbatch says how many examples it normalises together"
         )
     known = any(isinstance(module, base) and kind.forward is base.forward for base in _KNOWN)
-    hooked = module._forward_hooks or module._forward_pre_hooks or hasattr(module, "parametrizations")
+    hooked = has_hooks(module) or hasattr(module, "parametrizations")
     if known and not hooked:
         return
     more = "hooks or parametrizations" if known else "a forward of its own"
@@ -74,13 +74,12 @@ def _check_known(module: _BatchNorm, name: str) -> None:
     )
 
 
-def _replaced(module: nn.Module, taken_over: Mapping[_BatchNorm, MicrobatchNorm]) -> nn.Module:
+def _replaced(module: nn.Module, taken_over: Mapping[AnyBatchNorm, MicrobatchNorm]) -> nn.Module:
     """Return the module with every layer replaced, in all places where it is used."""
-    if isinstance(module, _BatchNorm) and module in taken_over:
+    if isinstance(module, AnyBatchNorm) and module in taken_over:
         return taken_over[module]
-    for name, child in module._modules.items():  # named_children() tells of a shared layer only once
-        if child is not None:
-            setattr(module, name, _replaced(child, taken_over))
+    for name, child in children(module):
+        setattr(module, name, _replaced(child, taken_over))
     return module
 
 

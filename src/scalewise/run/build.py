@@ -28,10 +28,10 @@ from scalewise.loop.total import RunningTotal, Total
 from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
 from scalewise.loop.votes import Ballot
-from scalewise.models.compiled import compiled
 from scalewise.models.residual import zero_residual_branches
 from scalewise.optim.averaging import Average
 from scalewise.optim.batch_norm import Moments
+from scalewise.optim.compiled import compiled
 from scalewise.optim.flat import FlatWeights, Layout, flatten, layout_with
 from scalewise.optim.gradients import Gradients
 from scalewise.optim.optimizers import make_optimizer

@@ -26,6 +26,7 @@ from scalewise.loop.step import take_step
 from scalewise.loop.total import RunningTotal
 from scalewise.loop.train import Loop
 from scalewise.loop.votes import Votes
+from scalewise.optim.kernels import failed_to_compile
 from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.run.build import GPU_BUCKET_MEGABYTES, bucket_megabytes, build_loop, load_splits
 from scalewise.workloads import Workload
@@ -202,7 +203,9 @@ def _probe(loop: Loop, steps: int) -> _Probed:
         started = time.perf_counter()
         losses = [take_step(loop.parts, Votes).loss for _ in range(steps)]
         seconds = (time.perf_counter() - started) / steps
-    except torch._dynamo.exc.TorchDynamoException as error:
+    except Exception as error:
+        if not failed_to_compile(error):
+            raise
         _log.info("not compiled: %s", error)
         return _Probed(math.inf, math.nan)
     finally:

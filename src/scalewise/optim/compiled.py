@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from scalewise.optim.kernels import draw_as_uncompiled
+
 
 def compiled(network: nn.Module) -> Callable[[Tensor], Any]:
     """Return the network compiled; what it draws at random is what it would draw uncompiled."""
-    import torch._inductor.config as inductor  # takes seconds
-
-    inductor.fallback_random = True
+    draw_as_uncompiled()
     return torch.compile(network, dynamic=False)
