@@ -32,6 +32,7 @@ check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, 
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache > /dev/null || $(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -q --doctest-modules src benchmarks/rounds.py tools/same_model_outcomes.py
 	$(BIN)/python -m pytest -q tests/test_rooms.py tests/test_docs.py
 

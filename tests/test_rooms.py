@@ -1,73 +1,10 @@
-"""Imports point to the same room or to a room above it, never down."""
+"""What no import contract can say about the rooms; the contracts themselves are in pyproject.toml."""
 
-import ast
 from pathlib import Path
 
 import scalewise
 
-# The rooms and files of the package from top to bottom, as docs/architecture.md draws them.
-ROOMS = [
-    "errors",
-    "seeds",
-    "words",
-    "requests",
-    "config",
-    "storage",
-    "cluster",
-    "data",
-    "models",
-    "workloads",
-    "recipe",
-    "optim",
-    "loop",
-    "record",
-    "figures",
-    "run",
-    "bench",
-    "compare",
-    "analysis",
-    "study",
-    "plan",
-    "report",
-    "advise",
-    "cli",
-    "__main__",
-]
 SOURCE = Path(scalewise.__file__).parent
-
-
-def room_of(file: Path) -> str:
-    return file.relative_to(SOURCE).parts[0].removesuffix(".py")
-
-
-def imported_rooms(file: Path) -> list[tuple[int, str]]:
-    """Return the line and the room of every import of this package, also of those inside functions."""
-    found = []
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            assert node.module and not node.level, f"{file}: relative imports hide their room"
-            modules = [node.module] if node.module != "scalewise" else [f"scalewise.{name.name}" for name in node.names]
-        elif isinstance(node, ast.Import):
-            modules = [name.name for name in node.names]
-        else:
-            continue
-        found += [(node.lineno, module.split(".")[1]) for module in modules if module.startswith("scalewise.")]
-    return [(line, room) for line, room in found if room != "__version__"]
-
-
-def test_imports_never_point_down() -> None:
-    wrong = [
-        f"{file.relative_to(SOURCE.parent)}:{line} imports {room}, which is below {room_of(file)}"
-        for file in sorted(SOURCE.rglob("*.py"))
-        if room_of(file) != "__init__"
-        for line, room in imported_rooms(file)
-        if ROOMS.index(room) > ROOMS.index(room_of(file))
-    ]
-    assert not wrong, "\n".join(wrong)
-
-
-def test_every_room_is_known() -> None:
-    assert {room_of(file) for file in SOURCE.rglob("*.py")} - {"__init__"} == set(ROOMS)
 
 
 def test_only_the_world_reads_launcher_variables() -> None:

@@ -1,5 +1,7 @@
 """Combines the microbatches' gradients by Adasum, pairwise up the same fixed tree as the exact sum.
 
+Maleki et al. 2021, arXiv:2006.02924.
+
 Adasum of two gradients a and b is (1 - a.b / 2|a|^2) a + (1 - a.b / 2|b|^2) b, layer by layer: their sum where they are
 at right angles, their mean where they are the same. What is combined are the mean gradients of the microbatches;
 moments, loss and votes are added up as ever. Products of whole layers cannot be taken slice by slice, so every worker

@@ -1,5 +1,6 @@
 """Measures the gradient noise scale: how many examples a gradient must be averaged over before more of them say little.
 
+McCandlish et al. 2018, arXiv:1812.06162, appendix A.
 A microbatch of b examples and the whole batch of B both have the true gradient G in them, and noise that is smaller the
 more examples there are: E|G_b|^2 = |G|^2 + tr(S)/b, where S is the covariance of one example's gradient. Two sizes are
 enough to tell the two parts apart, and every step has both. Each part is averaged over steps before they are divided:

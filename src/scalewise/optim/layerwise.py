@@ -43,7 +43,7 @@ class _Layers:
 
 
 class Lars(Optimizer):
-    """LARS with coefficient c, momentum m and weight decay d.
+    """LARS with coefficient c, momentum m and weight decay d (You et al. 2017, arXiv:1708.03888).
 
     l = c |w| / (|g| + d |w|); v = m v + rate * l * (g + d w); w = w - v. The rate is inside the momentum, as in the
     paper: when it changes, past steps keep the rate that they were taken with.
@@ -71,7 +71,7 @@ class Lars(Optimizer):
 
 
 class Lamb(Optimizer):
-    """LAMB with momentum m, second moment b and weight decay d.
+    """LAMB with momentum m, second moment b and weight decay d (You et al. 2020, arXiv:1904.00962).
 
     a = m a + (1 - m) g; s = b s + (1 - b) g^2; u = a^ / (sqrt(s^) + e) + d w; w = w - rate * |w| / |u| * u, where a^
     and s^ make up for the zeros that the averages began with.

@@ -18,6 +18,8 @@ from scalewise.optim.optimizer import Optimizer, stretches
 class Momentum(Optimizer):
     """Stochastic gradient descent, with momentum m and weight decay d where they are not zero.
 
+    Polyak 1964, doi:10.1016/0041-5553(64)90137-5; Nesterov's form as in Sutskever et al. 2013, PMLR 28:1139.
+
     v = m v + (g + d w); w = w - rate * v, or, in Nesterov's form, w = w - rate * ((g + d w) + m v).
     """
 
@@ -51,6 +53,8 @@ class Momentum(Optimizer):
 
 class RMSProp(Optimizer):
     """Divides by the root of the average square, with momentum m and weight decay d where they are not zero.
+
+    Tieleman and Hinton 2012, lecture 6.5 of Neural Networks for Machine Learning.
 
     g = g + d w; s = a s + (1 - a) g^2; v = m v + g / (sqrt(s) + e); w = w - rate * v.
     """
@@ -111,6 +115,8 @@ class AdamAverages:
 
 class AdamW(Optimizer):
     """Adam with momentum m, second moment b and decoupled weight decay d.
+
+    Kingma and Ba 2015, arXiv:1412.6980; Loshchilov and Hutter 2019, arXiv:1711.05101.
 
     w = w - rate * d * w; a = m a + (1 - m) g; s = b s + (1 - b) g^2; w = w - rate * a^ / (sqrt(s^) + e), where a^ and
     s^ make up for the zeros that the averages began with.

@@ -21,7 +21,7 @@ def polynomial(power: float, end: float) -> Shape:
 
 
 def cosine(end: float) -> Shape:
-    """Go from 1 to `end` along half a wave."""
+    """Go from 1 to `end` along half a wave (Loshchilov and Hutter 2017, arXiv:1608.03983, without restarts)."""
     return lambda progress: end + (1.0 - end) * (1.0 + math.cos(math.pi * progress)) / 2
 
 
@@ -115,7 +115,10 @@ class Drops(Decay):
 
 @dataclass(frozen=True)
 class OneCycle(Decay):
-    """The rate goes up to the full rate and down to far below its start; the momentum is its mirror image."""
+    """The rate goes up to the full rate and down to far below its start; the momentum is its mirror image.
+
+    Smith 2018, arXiv:1803.09820.
+    """
 
     start: float
     """The share of the full rate at the start."""

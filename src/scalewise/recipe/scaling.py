@@ -8,6 +8,8 @@ from scalewise.config import Recipe
 def full_learning_rate(recipe: Recipe) -> float:
     """Return the rate that warmup goes up to and the schedule goes down from.
 
+    Linear: Goyal et al. 2017, arXiv:1706.02677. Square root: Krizhevsky 2014, arXiv:1404.5997.
+
     >>> full_learning_rate(Recipe(learning_rate=0.1, reference_batch=256, global_batch=4096, scaling="linear"))
     1.6
     >>> full_learning_rate(Recipe(learning_rate=0.1, reference_batch=256, global_batch=4096, scaling="square_root"))

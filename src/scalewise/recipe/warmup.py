@@ -47,7 +47,7 @@ class SteppingWarmup(Warmup):
 
 @dataclass(frozen=True)
 class GradualWarmup(Warmup):
-    """A straight line from a share of the full rate, step by step.
+    """A straight line from a share of the full rate, step by step (Goyal et al. 2017, arXiv:1706.02677).
 
     >>> warmup = GradualWarmup(steps=40.0, start=0.5)
     >>> [warmup.factor(step) for step in (0, 20)]
