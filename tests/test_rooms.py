@@ -17,16 +17,6 @@ def test_only_the_world_reads_launcher_variables() -> None:
     assert readers == {"cluster/world.py"}
 
 
-def test_figures_know_only_values_and_words() -> None:
-    wrong = [
-        f"{file.relative_to(SOURCE.parent)}:{line} imports {room}"
-        for file in sorted((SOURCE / "figures").glob("*.py"))
-        for line, room in imported_rooms(file)
-        if room not in ("errors", "words", "figures")
-    ]
-    assert not wrong, "\n".join(wrong)
-
-
 def test_only_pictures_need_matplotlib() -> None:
     users = {file.relative_to(SOURCE).as_posix() for file in SOURCE.rglob("*.py") if "matplotlib." in file.read_text()}
     assert users == {"figures/picture.py", "figures/picture_plane.py", "figures/picture_sheet.py"}
