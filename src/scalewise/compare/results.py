@@ -8,6 +8,7 @@ from typing import Any
 from scalewise.config import Target
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
+from scalewise.record.status import Status
 from scalewise.words import interval, number
 
 BASELINE = "baseline"
@@ -76,14 +77,16 @@ class Curve:
 def read_curve(run: RunFolder, global_batch: int, quality: Quality) -> Curve:
     """Read a trial that has ended."""
     metadata, rows = run.metadata(), run.measurements()
+    if metadata is None:
+        raise FolderError(f"{run.path} holds a run that has recorded nothing yet")
     if rows and quality.metric not in rows[0][1]:
         raise FolderError(f"{run.path} has no {quality.metric!r}, which the recipes are compared by")
-    per_epoch = metadata["train_examples"] / global_batch
+    per_epoch = metadata.train_examples / global_batch
     return Curve(
         [step / per_epoch for step, _ in rows],
         [quality.shown(metrics[quality.metric]) for _, metrics in rows],
-        metadata["status"] == "INFEASIBLE",
-        metadata["examples_per_second"],
+        metadata.status is Status.INFEASIBLE,
+        metadata.examples_per_second,
     )
 
 

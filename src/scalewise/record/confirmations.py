@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scalewise.loop.stopping import Reason
 from scalewise.record.folder import RunFolder
+from scalewise.record.status import Status
 from scalewise.record.study_folder import OWN, StudyFolder
 
 
@@ -44,7 +46,7 @@ class Confirmations:
         seeds = sorted(int(entry.name) for entry in folder.iterdir() if entry.name.isdigit())
         ended = [(seed, self.folder(trial_id, seed).metadata()) for seed in seeds]
         return [
-            FreshRun(seed, int(metadata["steps"]), metadata["stopped_by"] == "target")
+            FreshRun(seed, metadata.steps, metadata.stopped_by is Reason.TARGET)
             for seed, metadata in ended
-            if metadata.get("status") in ("COMPLETE", "INFEASIBLE") and metadata.get("target") == target
+            if metadata is not None and metadata.status is not Status.INCOMPLETE and metadata.target == target
         ]

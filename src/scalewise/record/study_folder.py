@@ -5,13 +5,16 @@ Below the optimizer every folder is named by a number, and whatever else a study
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scalewise.errors import FolderError
-from scalewise.storage import LocalStore
+from scalewise.record.measurements import MEASUREMENTS, Measurements, as_table
+from scalewise.record.results.run import RunMetadata
+from scalewise.record.results.trial import PublishedTrial
+from scalewise.storage import LocalStore, Store
 
 OWN = "_scalewise"
 """Where a study keeps what the layout has no place for."""
@@ -31,12 +34,36 @@ class TrialFolder:
     @property
     def metadata(self) -> str:
         """The file that says what became of the trial."""
-        return f"{self.name}/metadata.json"
+        return f"{self.name}/{PublishedTrial.file_name}"
 
     @property
     def measurements(self) -> str:
         """The file of its evaluations."""
-        return f"{self.name}/measurements.csv"
+        return f"{self.name}/{MEASUREMENTS}"
+
+    def trial(self) -> PublishedTrial:
+        """Read what became of the trial."""
+        return PublishedTrial.read(self.path)
+
+    def rows(self) -> list[tuple[int, dict[str, float]]]:
+        """Read its evaluations: the step of each and its metrics."""
+        return Measurements(LocalStore(self.path)).rows()
+
+
+def publish(store: Store, folder: str, trial: PublishedTrial, rows: Sequence[tuple[int, Mapping[str, float]]]) -> None:
+    """Write a trial into a store, or write what is there again."""
+    files = {MEASUREMENTS: as_table(rows), trial.file_name: trial.content()}
+    if not store.exists(folder):
+        store.write_together(folder, files)
+        return
+    for name, content in files.items():
+        store.write(f"{folder}/{name}", content)
+
+
+def last_written(folder: Path) -> tuple[int, ...]:
+    """Return when the files of a trial were written, trained or published, to see whether it has moved; 0: never."""
+    files = [folder / RunMetadata.file_name, folder / MEASUREMENTS]
+    return tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from scalewise.compare.results import (
 )
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
-from scalewise.report.origin import origin_of
+from scalewise.record.results.run import RunMetadata
+from scalewise.report.origin import origin_of_run
 from scalewise.report.section import NEW, Section
 from scalewise.report.values import Facts, read_facts
 from scalewise.requests import CompareRequest, command_line
@@ -48,7 +49,7 @@ def comparison_sections(folder: Path) -> list[Section]:
             tables=[recipe_table(rows, quality), *([curves_table(curves, quality)] if ran else [])],
             methods=_methods(quality, seeds),
             commands=_commands(facts, rows),
-            origin={"seeds": ", ".join(map(str, range(seeds))), **origin_of(_metadata(folder, rows))},
+            origin={"seeds": ", ".join(map(str, range(seeds))), **origin_of_run(_metadata(folder, rows))},
         )
     ]
 
@@ -89,9 +90,8 @@ def _curves(folder: Path, condition: Condition, seeds: int, quality: Quality) ->
         raise FolderError(f"a run of {condition.name!r} in {folder} is damaged: {error}") from None
 
 
-def _metadata(folder: Path, rows: Sequence[Row]) -> Facts:
-    run = _trial_folder(folder, rows[0].condition, 0)
-    return Facts(str(run.path), run.metadata())
+def _metadata(folder: Path, rows: Sequence[Row]) -> RunMetadata | None:
+    return _trial_folder(folder, rows[0].condition, 0).metadata()
 
 
 def _answer(rows: Sequence[Row], quality: Quality, seeds: int) -> list[str]:

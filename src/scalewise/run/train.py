@@ -38,7 +38,7 @@ def train(request: TrainRequest) -> Ended:
         return Ended(run(config, workload, folder.path, world), folder if world.chief else None)
     folder.check(config)
     if finished := folder.finished():
-        return Ended(Status(finished).exit_code, folder)
+        return Ended(finished.exit_code, folder)
     return _launch(request, config, folder)
 
 
@@ -56,6 +56,6 @@ def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Ended:
     for_workers = dataclasses.replace(request, out=folder.path, workers=config.cluster.workers, fresh=False)
     exit_code = launch_local(arguments(for_workers), config, Console(stderr=True).print)
     if exit_code is None:  # a stop signal: the folder tells how far the workers got
-        status = folder.metadata().get("status", Status.INCOMPLETE)
-        exit_code = Status(status).exit_code
+        known = folder.metadata()
+        exit_code = (Status.INCOMPLETE if known is None else known.status).exit_code
     return Ended(exit_code, None)

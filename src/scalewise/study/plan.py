@@ -15,7 +15,7 @@ from scalewise.loop.stopping import stop_rule
 from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.confirmations import Confirmations
 from scalewise.record.folder import RunFolder
-from scalewise.record.study_folder import OWN, StudyFolder
+from scalewise.record.study_folder import OWN, StudyFolder, TrialFolder
 from scalewise.requests import StudyRequest
 from scalewise.run.build import resolved
 from scalewise.storage import LocalStore, Store
@@ -102,8 +102,12 @@ class BatchPlan:
         return RunFolder(self.out / self.runs / str(trial_id))
 
     def trial(self, trial_id: int) -> str:
-        """Where a trial is published."""
+        """The name under which a trial is published."""
         return f"{self._published}/{trial_id}"
+
+    def published(self, trial_id: int) -> TrialFolder:
+        """Where a trial is published."""
+        return TrialFolder(str(self.out / self.trial(trial_id)))
 
     def claimed(self, what: object) -> AbstractContextManager[bool]:
         """Try to be the only process with a trial, or with something else that one does at a time."""
