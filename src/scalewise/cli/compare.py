@@ -68,11 +68,12 @@ def _perform(request: CompareRequest) -> ExitCode:
     from scalewise.compare.recipe_table import recipe_table
 
     comparison = compare(request)
-    if comparison.rows and request.as_json:
-        show_json(comparison.content())
-    elif comparison.rows:
+    result = comparison.result
+    if result is not None and request.as_json:
+        show_json(result.plain())
+    elif result is not None:
         assert comparison.quality is not None
-        show_tables(recipe_table(comparison.rows, comparison.quality))
+        show_tables(recipe_table(result.rows, comparison.quality))
         show(f"picture and results in {request.out}")
     return comparison.exit_code
 

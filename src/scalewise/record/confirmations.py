@@ -1,9 +1,7 @@
 """Fresh runs of a study's settings, under `_scalewise/confirmed`: for each batch size, trial and seed a run folder."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from scalewise.loop.stopping import Reason
 from scalewise.record.folder import RunFolder
@@ -28,10 +26,9 @@ class Confirmations:
     path: Path
 
     @classmethod
-    def of(cls, study: StudyFolder, description: Mapping[str, Any]) -> "Confirmations":
+    def of(cls, study: StudyFolder) -> "Confirmations":
         """Find them from the folder of the study."""
-        parts = [str(description[name]) for name in ("dataset", "model", "optimizer", "batch_size")]
-        below = Path(*parts)
+        below = study.description().below
         return cls(study.path.parents[len(below.parts) - 1] / OWN / "confirmed" / below)
 
     def folder(self, trial_id: int, seed: int) -> RunFolder:

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from scalewise.loop.stopping import Reason
 from scalewise.recipe.schedules import ScheduleFacts
@@ -23,8 +23,8 @@ class RunProgress(Times):
 
     status: Status
     stopped_by: Reason | None = None
-    steps: int
-    examples: int
+    steps: NonNegativeInt
+    examples: NonNegativeInt
     examples_per_second: float | None = None
     loss_scale: float | None = None
     """None, as the following, where the precision needs none."""
@@ -38,7 +38,7 @@ class PerformanceChoice(ResultPart):
     memory_format: str
     compiled: bool
     threads_per_worker: int
-    workers: int
+    workers: PositiveInt
     bucket_megabytes: float | None = None
     probe_seconds: float = 0.0
 
@@ -50,10 +50,10 @@ class RunFacts(ResultPart):
     parameters: dict[str, Any] = Field(default_factory=dict)
     """The recipe."""
     weights: int | None = None
-    train_examples: int
+    train_examples: PositiveInt
     derived: ScheduleFacts | None = None
     target: str | None = None
-    workers: int
+    workers: PositiveInt
     threads_per_worker: int | None = None
     performance: PerformanceChoice | None = None
     device: str | None = None
