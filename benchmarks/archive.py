@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -19,6 +19,7 @@ import typer
 from results import write_results
 from rounds import ratios, spread, take_turns
 from scalewise.analysis.archive import Skipped, read_archive
+from scalewise.record.results.study import StudyDescription
 from tables import archive_table, render_readme
 
 _METRICS = [
@@ -110,7 +111,7 @@ def _time(read: Callable[[], None]) -> float:
     return time.perf_counter() - started
 
 
-def _wanted(description: Mapping[str, Any]) -> list[str]:
+def _wanted(description: StudyDescription) -> list[str]:
     """Want what analyze wants: the metric of a target."""
     return ["val/classification_error"]
 

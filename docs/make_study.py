@@ -14,6 +14,7 @@ from scalewise.analysis.curve import Curve
 from scalewise.analysis.step_charts import BATCH_SIZE
 from scalewise.figures.picture import picture
 from scalewise.figures.plot import Axis, Line, Mark, Plot, Series, Shape
+from scalewise.record.results.study import StudyDescription
 from scalewise.record.study_folder import find_studies
 from scalewise.requests import AnalyzeRequest
 from scalewise.storage import write_result
@@ -90,17 +91,18 @@ def _optimizer(curve: Curve) -> str:
     return curve.name.rpartition("/")[2]
 
 
-def _described(description: dict[str, Any]) -> dict[str, Any]:
-    keys = ("batch_size", "optimizer", "max_steps", "train_examples", "parameter_configs", "seed")
-    evaluate = description["settings"]["evaluate"]["every_examples"]
-    return {**{key: description[key] for key in keys}, "every_examples": evaluate}
+def _described(description: StudyDescription) -> dict[str, Any]:
+    keys = {"batch_size", "optimizer", "max_steps", "train_examples", "parameter_configs", "seed"}
+    assert description.settings is not None
+    evaluate = description.settings.evaluate["every_examples"]
+    return {**description.model_dump(mode="json", include=keys, exclude_none=True), "every_examples": evaluate}
 
 
 def _racing(folder: Path) -> dict[str, float]:
     """Count the examples that were trained on, and those that all trials to the end would have taken."""
     raced = examples_trained(folder)
     studies = [(study.description(), len(study.trials()[0])) for study in find_studies(folder)]
-    whole = sum(one["batch_size"] * one["max_steps"] * trials for one, trials in studies)
+    whole = sum(one.batch_size * (one.max_steps or 0) * trials for one, trials in studies)
     return {"examples_raced": raced, "examples_whole": whole, "times_fewer": whole / raced}
 
 

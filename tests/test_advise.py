@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from processes import ROOT, finish, group, start, wait_until
+from recorded import run_metadata
 from scalewise.advise.advise import longest_trial
 from scalewise.config.schema import Config, Stop
 from scalewise.record.folder import RunFolder
@@ -55,7 +56,7 @@ def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> Non
 def test_a_trial_may_take_longer_than_the_pilot(stopped_by: str, epochs: float, tmp_path: Path) -> None:
     pilot = RunFolder(tmp_path)
     pilot.write_config(Config(workload=SPIRALS, stop=Stop(epochs=20, seconds=1)))
-    pilot.write_metadata({"stopped_by": stopped_by, "examples": 300, "train_examples": 100})
+    pilot.write_metadata(run_metadata(stopped_by=stopped_by, examples=300, train_examples=100))
     assert longest_trial(pilot) == epochs
 
 

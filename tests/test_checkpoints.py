@@ -15,10 +15,12 @@ from scalewise.config import Checkpoint
 from scalewise.errors import FolderError
 from scalewise.recipe.resolve import resolve_checkpoint
 from scalewise.record.checkpoints import Checkpoints
+from scalewise.record.results.checkpoint import CheckpointNumbers
 from scalewise.run.recorder import CheckpointTimer
 from scalewise.storage import LocalStore
 
 MISCHIEF = f"{NETS}:Mischief"
+NUMBERS = CheckpointNumbers(workload="digits/fc_64_64")
 EVERY_5 = ("--exact", "--set", "checkpoint.every_steps=5")
 
 
@@ -200,10 +202,10 @@ def test_the_time_of_checkpoints_is_counted_apart(reference: Run) -> None:
 
 def test_a_failed_checkpoint_leaves_the_older_ones(tmp_path: Path) -> None:
     checkpoints = Checkpoints(LocalStore(tmp_path))
-    checkpoints.save(1, "recipe", {"weight": torch.ones(2)}, {}, keep=1)
+    checkpoints.save(1, "recipe", {"weight": torch.ones(2)}, NUMBERS, keep=1)
     (tmp_path / "2").write_text("a file where the folder should be made")
     with pytest.raises(FolderError, match=r"cannot write .*/2: Not a directory; fix that"):
-        checkpoints.save(2, "recipe", {"weight": torch.ones(2)}, {}, keep=1)
+        checkpoints.save(2, "recipe", {"weight": torch.ones(2)}, NUMBERS, keep=1)
     assert checkpoints.steps() == [1]
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["1", "2"]
 

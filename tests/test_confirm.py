@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from processes import group
+from recorded import run_metadata
 from scalewise.plan.source import NothingHeld, steps_from_study
 from scalewise.plan.statistics import Statistic
 from scalewise.record.confirmations import Confirmations
@@ -27,7 +28,7 @@ def write_fresh_runs(root: Path, trial_id: int, **ended: str) -> None:
         folder = confirmations.folder(trial_id, int(seed.removeprefix("seed_")))
         folder.path.mkdir(parents=True)
         status = {"diverged": "INFEASIBLE", "signal": "INCOMPLETE"}.get(stopped_by, "COMPLETE")
-        folder.write_metadata({"status": status, "stopped_by": stopped_by, "steps": int(steps), "target": TARGET})
+        folder.write_metadata(run_metadata(status=status, stopped_by=stopped_by, steps=int(steps), target=TARGET))
 
 
 @pytest.fixture

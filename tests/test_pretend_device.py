@@ -23,6 +23,7 @@ from scalewise.loop.votes import Votes
 from scalewise.optim.gradients import Gradients
 from scalewise.recipe.resolve import resolve
 from scalewise.record.checkpoints import Checkpoints
+from scalewise.record.results.checkpoint import CheckpointNumbers
 from scalewise.run.build import build_loop
 from scalewise.storage import LocalStore
 from scalewise.workloads.door import find_workload
@@ -123,8 +124,9 @@ def resume(folder: Path, workload: str, *overrides: str) -> tuple[dict[str, byte
     with PretendDevice():
         begun, resumed = (make_loop("pretend", workload, *overrides).parts for _ in range(2))
         take_step(begun, Votes)
-        Checkpoints(LocalStore(folder)).save(1, "recipe", begun.state.tensors(), {"workload": workload}, keep=1)
-        saved = Checkpoints(LocalStore(folder)).latest(workload, "recipe", print)
+        checkpoints, numbers = Checkpoints(LocalStore(folder)), CheckpointNumbers(workload=workload)
+        checkpoints.save(1, "recipe", begun.state.tensors(), numbers, keep=1)
+        saved = checkpoints.latest(workload, "recipe", print)
         assert saved is not None
         resumed.state.load(saved.tensors)
         resumed.state.step = saved.step

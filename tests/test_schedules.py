@@ -74,9 +74,9 @@ def test_the_thesis_drops_at_30_60_and_80_epochs() -> None:
     at = (30 * steps - 1, 30 * steps, 60 * steps, 80 * steps, 90 * steps)
     assert [plan.learning_rate(step) for step in at] == pytest.approx([1.6, 0.16, 0.016, 0.0016, 0.0016])
     facts = plan.facts()
-    assert facts["warmup_steps"] == 500
-    assert facts["decay_points"] == [3000, 6000, 8000]
-    assert facts["full_learning_rate"] == pytest.approx(1.6)
+    assert facts.warmup_steps == 500
+    assert facts.decay_points == [3000, 6000, 8000]
+    assert facts.full_learning_rate == pytest.approx(1.6)
 
 
 @pytest.mark.parametrize("batch", [64, 256, 8192])

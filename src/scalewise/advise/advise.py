@@ -19,11 +19,13 @@ from scalewise.cluster.world import usable_cores
 from scalewise.config import differences
 from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, DataError, FolderError, Interrupted
+from scalewise.loop.stopping import Reason
 from scalewise.plan.candidates import cheapest, fastest
 from scalewise.plan.clusters import read_clusters
 from scalewise.plan.plan import Plan, multiply, plan
 from scalewise.plan.source import NothingHeld, Unstable
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.run import RunMetadata
 from scalewise.report.report import report
 from scalewise.requests import (
     AdviseRequest,
@@ -141,7 +143,7 @@ class Adviser:
             )
             train_part(asked, "the advice")
         noise = latest_noise_scale(self._pilot_folder)
-        self._console.print(pilot_sentence(self._pilot_folder.metadata(), noise), highlight=False)
+        self._console.print(pilot_sentence(how_it_ended(self._pilot_folder), noise), highlight=False)
 
     def _bench(self) -> None:
         """Measure one worker, and as many as there are cores."""
@@ -254,6 +256,13 @@ class Adviser:
 
 def longest_trial(pilot: RunFolder) -> float:
     """Return the epochs a trial may take: more than the pilot, or all that its recipe has where that was cut short."""
-    ended, own = pilot.metadata(), pilot.config().stop.epochs
-    epochs = max(_LEAST_EPOCHS, _LONGER * float(ended["examples"] / ended["train_examples"]))
-    return max(epochs, own) if ended["stopped_by"] == "seconds" and own is not None else epochs
+    ended, own = how_it_ended(pilot), pilot.config().stop.epochs
+    epochs = max(_LEAST_EPOCHS, _LONGER * ended.examples / ended.train_examples)
+    return max(epochs, own) if ended.stopped_by is Reason.SECONDS and own is not None else epochs
+
+
+def how_it_ended(pilot: RunFolder) -> RunMetadata:
+    """Read what the pilot has recorded."""
+    if (metadata := pilot.metadata()) is None:
+        raise FolderError(f"{pilot.path} is damaged: remove it, and the same command trains it again")
+    return metadata

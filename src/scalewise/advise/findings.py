@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,14 @@ from scalewise.analysis.noise import latest_noise_scale
 from scalewise.bench.throughput import Throughput, read_throughput
 from scalewise.errors import DataError
 from scalewise.loop.noise import NoiseScale
+from scalewise.loop.stopping import Reason
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.plan import Plan
 from scalewise.plan.sentences import unstable_sentence
 from scalewise.plan.source import Unstable
 from scalewise.plan.statistics import Statistic
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.run import RunMetadata
 from scalewise.words import counted, duration
 
 _WORTH_IT = 1.1
@@ -170,15 +172,12 @@ def _confirmed(best: Statistic) -> str:
     return f"{reached} of {best.runs} fresh seeds reached it, after {steps} steps"
 
 
-def pilot_sentence(metadata: Mapping[str, Any], noise: NoiseScale | None) -> str:
+def pilot_sentence(pilot: RunMetadata, noise: NoiseScale | None) -> str:
     """Say how the pilot ended."""
-    ended = "reached the target" if metadata["stopped_by"] == "target" else "did not reach the target in its time"
+    ended = "reached the target" if pilot.stopped_by is Reason.TARGET else "did not reach the target in its time"
     scale = "" if noise is None or noise.value is None else f"; gradient noise scale {noise.value:,.0f}"
-    return f"        {ended} after {metadata['steps']:,} steps of batch {_batch(metadata):,.0f}{scale}"
-
-
-def _batch(metadata: Mapping[str, Any]) -> float:
-    return metadata["examples"] / max(1, metadata["steps"])  # type: ignore[no-any-return]
+    batch = pilot.examples / max(1, pilot.steps)
+    return f"        {ended} after {pilot.steps:,} steps of batch {batch:,.0f}{scale}"
 
 
 def speed_sentence(speed: Speed) -> str:

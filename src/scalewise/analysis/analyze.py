@@ -2,10 +2,9 @@
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -19,6 +18,7 @@ from scalewise.analysis.scatter import ScatterPoint, scatter_point
 from scalewise.analysis.steps_file import read_steps, steps_of_batches
 from scalewise.config import Target
 from scalewise.errors import ConfigError, DataError, nearest
+from scalewise.record.results.study import StudyDescription
 from scalewise.record.study_folder import OWN
 from scalewise.requests import AnalyzeRequest
 from scalewise.storage import write_result
@@ -107,19 +107,18 @@ def _analyse(study: Study, target: Target, budgets: Budgets) -> _Analysed:
     return _Analysed(target, row, _best_within_budgets(study, target, budgets), scatter)
 
 
-def _metrics(asked: list[Target], description: Mapping[str, Any]) -> list[str]:
+def _metrics(asked: list[Target], description: StudyDescription) -> list[str]:
     return [target.metric for target in _targets(asked, description)]
 
 
-def _targets(asked: list[Target], description: Mapping[str, Any]) -> list[Target]:
+def _targets(asked: list[Target], description: StudyDescription) -> list[Target]:
     """Return the targets that were asked for, or the study's own."""
     if asked:
         return asked
-    dataset, model = str(description["dataset"]), str(description["model"])
-    text = description.get("target") or published_goal(dataset, model)
+    text = description.target or published_goal(description.dataset, description.model)
     if text is None:
-        raise ConfigError(f"no target is known for {dataset}/{model}: name one with --target")
-    return [Target.parse(str(text))]
+        raise ConfigError(f"no target is known for {description.dataset}/{description.model}: name one with --target")
+    return [Target.parse(text)]
 
 
 def _check_metric(study: Study, target: Target) -> None:
@@ -144,8 +143,8 @@ def _best_within_budgets(study: Study, target: Target, asked: Budgets) -> list[B
     if asked.steps is not None:
         budgets.append((f"{asked.steps} steps", float(asked.steps)))
     if asked.epochs is not None:
-        examples = study.description.get("train_examples")
-        if not isinstance(examples, int):
+        examples = study.description.train_examples
+        if examples is None:
             raise ConfigError("--epoch-budget needs train_examples in study.json, which public archives do not have")
         budgets.append((f"{asked.epochs:g} epochs", asked.epochs * examples / study.batch_size))
     complete = [trial.trial_id for trial in study.trials if trial.status == COMPLETE]

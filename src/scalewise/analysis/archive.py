@@ -5,7 +5,7 @@ same columns are parsed together, and in the end one by one. Whatever is damaged
 """
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import polars as pl
 from scalewise.analysis.joined import read_joined
 from scalewise.cluster.world import usable_cores
 from scalewise.errors import FolderError
+from scalewise.record.results.study import StudyDescription
 from scalewise.record.study_folder import StudyFolder, TrialFolder, find_studies, read_json
 
 COMPLETE, INFEASIBLE = "COMPLETE", "INFEASIBLE"
@@ -36,11 +37,7 @@ class Trial:
 class Study:
     """One study with all its trials."""
 
-    dataset: str
-    model: str
-    optimizer: str
-    batch_size: int
-    description: dict[str, Any]
+    description: StudyDescription
     trials: list[Trial]
     measurements: pl.DataFrame
     """`trial_id`, `step` and the metrics of every evaluation of every trial."""
@@ -50,7 +47,12 @@ class Study:
     @property
     def workload(self) -> tuple[str, str, str]:
         """What the batch size is varied for."""
-        return self.dataset, self.model, self.optimizer
+        return self.description.workload
+
+    @property
+    def batch_size(self) -> int:
+        """The batch size of all its trials."""
+        return self.description.batch_size
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Skipped:
     why: str
 
 
-Wanted = Callable[[Mapping[str, Any]], Sequence[str]]
+Wanted = Callable[[StudyDescription], Sequence[str]]
 """Says which metrics are needed of a study with some description."""
 Read = tuple[Study | None, list[Skipped]]
 
@@ -79,11 +81,9 @@ def _read_study(folder: StudyFolder, wanted: Wanted | None) -> Read:
     skipped: list[Skipped] = []
     try:
         description = folder.description()
-        names = [str(description[key]) for key in ("dataset", "model", "optimizer")]
-        batch_size = int(description["batch_size"])
         found, odd = folder.trials()
-    except (FolderError, KeyError, TypeError, ValueError) as error:
-        return None, [Skipped(folder.path, _reason(error))]
+    except FolderError as error:
+        return None, [Skipped(folder.path, str(error))]
     skipped += [Skipped(path, "a trial's folder is named by a number") for path in odd]
     trials, folders = [], []
     for trial_id, trial_folder in found:
@@ -98,7 +98,7 @@ def _read_study(folder: StudyFolder, wanted: Wanted | None) -> Read:
     unreadable = {int(item.path.parent.name) for item in damaged}
     readable = [trial for trial in trials if trial.trial_id not in unreadable]
     named = [name for name in columns if name != "step"]
-    return Study(names[0], names[1], names[2], batch_size, description, readable, measurements, named), skipped
+    return Study(description, readable, measurements, named), skipped
 
 
 def _reason(error: Exception) -> str:

@@ -69,9 +69,9 @@ def _perform(request: CompareRequest) -> ExitCode:
 
     comparison = compare(request)
     if request.as_json:
-        show_json(comparison.content())
+        show_json(comparison.result.plain())
     else:
-        show_tables(recipe_table(comparison.rows, comparison.quality))
+        show_tables(recipe_table(comparison.result.rows, comparison.quality))
         show(f"picture and results in {request.out}")
     return ExitCode.COMPLETE
 

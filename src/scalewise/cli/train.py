@@ -1,7 +1,7 @@
 """`scalewise train`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from scalewise.cli.show import show, show_json
 from scalewise.cli.waiting import choose_how_to_wait
 from scalewise.errors import ExitCode
 from scalewise.requests import TrainRequest
+
+if TYPE_CHECKING:
+    from scalewise.record.results.run import RunMetadata
 
 
 def _read(
@@ -61,28 +64,30 @@ def _perform(request: TrainRequest) -> ExitCode:
     ended = train(request)
     if not ended.told and not request.quiet:
         metadata = ended.folder.metadata()
+        assert metadata is not None
         if request.as_json:
-            show_json(metadata)
+            show_json(metadata.plain())
         else:
             show(_summary(metadata, ended.folder.path))
     return EXIT_CODES[ended.status]
 
 
-def _summary(metadata: dict[str, Any], folder: Path) -> str:
+def _summary(metadata: "RunMetadata", folder: Path) -> str:
     """Say in a few words how a run ended."""
     ends = {
-        "target": f"reached the target {metadata['target']}",
+        "target": f"reached the target {metadata.target}",
         "steps": "took its steps",
         "epochs": "took its epochs",
         "seconds": "used its seconds",
         "signal": "was asked to stop; the same command continues it",
         "diverged": "diverged: the loss is not finite",
     }
-    workers = f"{metadata['workers']} worker{'s' * (metadata['workers'] > 1)}"
+    workers = f"{metadata.workers} worker{'s' * (metadata.workers > 1)}"
+    ended = "" if metadata.stopped_by is None else f": {ends[metadata.stopped_by]}"
     return (
-        f"{metadata['status']}: {ends[metadata['stopped_by']]}\n"
-        f"{metadata['steps']:,} steps, {metadata['examples']:,} examples, "
-        f"{metadata['training_seconds']:.1f} s of training on {workers}\n"
+        f"{metadata.status}{ended}\n"
+        f"{metadata.steps:,} steps, {metadata.examples:,} examples, "
+        f"{metadata.training_seconds:.1f} s of training on {workers}\n"
         f"results in {folder}"
     )
 

@@ -1,21 +1,20 @@
 """The comparison from its trials to its table and its picture."""
 
 import contextlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from rich.console import Console
 
 from scalewise.cluster.world import World
 from scalewise.compare.curves import curves_figure
-from scalewise.compare.results import Condition, Curve, Quality, Row, against_baseline, make_row, quality_of, read_curve
+from scalewise.compare.results import Curve, Quality, make_row, quality_of, read_curve
 from scalewise.compare.trials import Trial, conditions, trials
 from scalewise.config import to_yaml
 from scalewise.errors import ConfigError, Diverged
+from scalewise.record.results.compare import BASELINE, CompareAsked, ComparedRecipe, CompareResult, Condition
 from scalewise.requests import CompareRequest, TrainRequest
 from scalewise.run.build import build_loop
 from scalewise.run.train import train_part
@@ -28,12 +27,7 @@ class Comparison:
     """What was found."""
 
     quality: Quality
-    rows: list[Row]
-
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        rows = [{**row.content(), "against_baseline": against_baseline(row, self.rows)} for row in self.rows]
-        return {"metric": self.quality.metric, "shown": self.quality.label, "rows": rows}
+    result: CompareResult
 
 
 def compare(request: CompareRequest) -> Comparison:
@@ -73,12 +67,10 @@ def _compared(request: CompareRequest, everything: list[Trial]) -> Comparison:
     columns = [name for trial in everything for _, metrics in trial.folder.measurements() for name in metrics]
     quality = quality_of(find_workload(request.workload).defaults.get("stop", {}).get("target"), columns)
     curves = {condition: _curves(condition, everything, quality) for condition in conditions(request)}
-    rows = [make_row(condition, found, quality) for condition, found in curves.items()]
-    comparison = Comparison(quality, rows)
-    content = _content(request, comparison)
-    write_result(request.out / "compare.json", json.dumps(content, indent=2).encode() + b"\n")
+    result = _result(request, quality, [make_row(condition, found, quality) for condition, found in curves.items()])
+    result.write(request.out)
     _draw(request.out / "compare.png", curves, quality)
-    return comparison
+    return Comparison(quality, result)
 
 
 def _draw(file: Path, curves: Mapping[Condition, Sequence[Curve]], quality: Quality) -> None:
@@ -87,18 +79,26 @@ def _draw(file: Path, curves: Mapping[Condition, Sequence[Curve]], quality: Qual
     write_result(file, picture(curves_figure(curves, quality).chart))
 
 
-def _content(request: CompareRequest, comparison: Comparison) -> dict[str, Any]:
+def _result(request: CompareRequest, quality: Quality, rows: Sequence[ComparedRecipe]) -> CompareResult:
     """Return the comparison with what a reader needs to make it again."""
-    asked = {
-        "recipes": list(request.recipes),
-        "global_batch": request.global_batch,
-        "baseline_batch": request.baseline_batch,
-        "learning_rate": request.learning_rate,
-        "overrides": list(request.overrides),
-        "workers": request.workers,
-    }
-    found = {"workload": request.workload, "epochs": request.epochs, "seeds": request.seeds, **comparison.content()}
-    return {**found, "higher_is_better": comparison.quality.higher_is_better, "asked": asked}
+    baseline = next(row for row in rows if row.name == BASELINE)
+    return CompareResult(
+        workload=request.workload,
+        epochs=request.epochs,
+        seeds=request.seeds,
+        metric=quality.metric,
+        shown=quality.label,
+        rows=tuple(row.compared_with(baseline) for row in rows),
+        higher_is_better=quality.higher_is_better,
+        asked=CompareAsked(
+            recipes=request.recipes,
+            global_batch=request.global_batch,
+            baseline_batch=request.baseline_batch,
+            learning_rate=request.learning_rate,
+            overrides=request.overrides,
+            workers=request.workers,
+        ),
+    )
 
 
 def _curves(condition: Condition, everything: Iterable[Trial], quality: Quality) -> list[Curve]:

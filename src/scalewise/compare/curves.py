@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from scalewise.compare.results import BASELINE, Condition, Curve, Quality, over_seeds, whole
+from scalewise.compare.results import Curve, Quality, over_seeds, whole
 from scalewise.figures.figure import Figure
 from scalewise.figures.plot import Axis, Line, Mark, Plot, Series, Shape
 from scalewise.figures.table import Table, numbers, texts
+from scalewise.record.results.compare import BASELINE, Condition
 from scalewise.words import number
 
 Curves = Mapping[Condition, Sequence[Curve]]

@@ -2,21 +2,22 @@
 
 from collections.abc import Sequence
 
-from scalewise.compare.results import Quality, Row, Summary, against_baseline
+from scalewise.compare.results import Quality
 from scalewise.figures.table import Table, numbers, texts
+from scalewise.record.results.compare import ComparedRecipe, Summary
 
 
-def recipe_table(rows: Sequence[Row], quality: Quality) -> Table:
+def recipe_table(rows: Sequence[ComparedRecipe], quality: Quality) -> Table:
     """Make one row per condition."""
     columns = numbers("batch", "final", "best", "against baseline", "diverged", "examples/s")
-    return Table(f"Recipes: {quality.label}", [*texts("recipe"), *columns], [_cells(row, rows) for row in rows])
+    return Table(f"Recipes: {quality.label}", [*texts("recipe"), *columns], [_cells(row) for row in rows])
 
 
-def _cells(row: Row, rows: Sequence[Row]) -> list[str]:
-    difference = against_baseline(row, rows)
+def _cells(row: ComparedRecipe) -> list[str]:
+    difference = row.against_baseline
     return [
-        row.condition.name,
-        f"{row.condition.global_batch:,}",
+        row.name,
+        f"{row.global_batch:,}",
         _summary(row.final),
         _summary(row.best),
         "" if difference is None else f"{difference:+.2f}",

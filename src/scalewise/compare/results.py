@@ -2,25 +2,13 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from scalewise.config import Target
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
-from scalewise.words import interval, number
-
-BASELINE = "baseline"
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One recipe at one batch: a row of the table and a curve of the chart."""
-
-    name: str
-    workload: str
-    recipe: str
-    global_batch: int
+from scalewise.record.results.compare import ComparedRecipe, Condition, Summary
+from scalewise.record.status import Status
 
 
 @dataclass(frozen=True)
@@ -76,29 +64,17 @@ class Curve:
 def read_curve(run: RunFolder, global_batch: int, quality: Quality) -> Curve:
     """Read a trial that has ended."""
     metadata, rows = run.metadata(), run.measurements()
+    if metadata is None:
+        raise FolderError(f"{run.path} holds a run that has recorded nothing yet")
     if rows and quality.metric not in rows[0][1]:
         raise FolderError(f"{run.path} has no {quality.metric!r}, which the recipes are compared by")
-    per_epoch = metadata["train_examples"] / global_batch
+    per_epoch = metadata.train_examples / global_batch
     return Curve(
         [step / per_epoch for step, _ in rows],
         [quality.shown(metrics[quality.metric]) for _, metrics in rows],
-        metadata["status"] == "INFEASIBLE",
-        metadata["examples_per_second"],
+        metadata.status is Status.INFEASIBLE,
+        metadata.examples_per_second,
     )
-
-
-@dataclass(frozen=True)
-class Summary:
-    """A mean over seeds, and the lowest and the highest of them."""
-
-    mean: float
-    lowest: float
-    highest: float
-
-    def __str__(self) -> str:
-        if self.lowest == self.highest:
-            return number(self.mean)
-        return f"{number(self.mean)} ({interval(number(self.lowest), number(self.highest))})"
 
 
 def summary(values: Sequence[float]) -> Summary | None:
@@ -107,17 +83,18 @@ def summary(values: Sequence[float]) -> Summary | None:
     >>> str(summary([70.0, 72.0])), str(summary([71.25])), summary([])
     ('71 (70 to 72)', '71.25', None)
     """
-    return Summary(statistics.fmean(values), min(values), max(values)) if values else None
+    return _summary(values) if values else None
+
+
+def _summary(values: Sequence[float]) -> Summary:
+    return Summary(mean=statistics.fmean(values), lowest=min(values), highest=max(values))
 
 
 def over_seeds(curves: Sequence[Curve]) -> list[tuple[float, Summary]]:
     """Summarise the trials of one condition at every epoch, as far as all of them went."""
     length = min(len(curve.values) for curve in curves)
     values = zip(*(curve.values[:length] for curve in curves), strict=True)
-    return [
-        (epoch, Summary(statistics.fmean(seeds), min(seeds), max(seeds)))
-        for epoch, seeds in zip(curves[0].epochs[:length], values, strict=True)
-    ]
+    return [(epoch, _summary(seeds)) for epoch, seeds in zip(curves[0].epochs[:length], values, strict=True)]
 
 
 def whole(curves: Mapping[Condition, Sequence[Curve]]) -> dict[Condition, list[Curve]]:
@@ -126,39 +103,15 @@ def whole(curves: Mapping[Condition, Sequence[Curve]]) -> dict[Condition, list[C
     return {condition: found for condition, found in kept.items() if found}
 
 
-@dataclass(frozen=True)
-class Row:
-    """What became of one condition."""
-
-    condition: Condition
-    final: Summary | None
-    best: Summary | None
-    trials: int
-    diverged: int
-    examples_per_second: float | None
-
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {**asdict(self.condition), **{k: v for k, v in asdict(self).items() if k != "condition"}}
-
-
-def make_row(condition: Condition, curves: Sequence[Curve], quality: Quality) -> Row:
+def make_row(condition: Condition, curves: Sequence[Curve], quality: Quality) -> ComparedRecipe:
     """Summarise the trials of one condition; a diverged one has no final value."""
     whole = [curve for curve in curves if not curve.diverged]
     speeds = [curve.examples_per_second for curve in curves if curve.examples_per_second]
-    return Row(
-        condition,
-        summary([curve.values[-1] for curve in whole]),
-        summary([quality.best(curve.values) for curve in whole]),
-        len(curves),
-        len(curves) - len(whole),
-        round(statistics.median(speeds), 1) if speeds else None,
+    return ComparedRecipe(
+        **dict(condition),
+        final=summary([curve.values[-1] for curve in whole]),
+        best=summary([quality.best(curve.values) for curve in whole]),
+        trials=len(curves),
+        diverged=len(curves) - len(whole),
+        examples_per_second=round(statistics.median(speeds), 1) if speeds else None,
     )
-
-
-def against_baseline(row: Row, rows: Sequence[Row]) -> float | None:
-    """Return how far a row's mean final value is from the baseline's."""
-    baseline = next(other for other in rows if other.condition.name == BASELINE)
-    if row is baseline or row.final is None or baseline.final is None:
-        return None
-    return row.final.mean - baseline.final.mean

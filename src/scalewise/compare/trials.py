@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalewise.compare.results import BASELINE, Condition
 from scalewise.config import load_config
 from scalewise.errors import ConfigError
 from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.compare import BASELINE, Condition
 from scalewise.requests import CompareRequest, by_commas
 from scalewise.run.build import resolved
 from scalewise.workloads.door import find_workload
@@ -27,16 +27,20 @@ class Trial:
 
 def conditions(request: CompareRequest) -> list[Condition]:
     """Return the baseline and every recipe."""
-    found = [Condition(BASELINE, request.workload, "naive", request.baseline_batch)]
+    found = [_condition(BASELINE, request.workload, "naive", request.baseline_batch)]
     for item in request.recipes:
         recipe, _, workload = item.partition("@")
         if not recipe:
             raise ConfigError(f"--recipes {by_commas(request.recipes)!r} has an item without a recipe")
-        found.append(Condition(item, workload or request.workload, recipe, request.global_batch))
+        found.append(_condition(item, workload or request.workload, recipe, request.global_batch))
     names = [condition.name for condition in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ConfigError(f"--recipes names {twice!r} twice")
     return found
+
+
+def _condition(name: str, workload: str, recipe: str, global_batch: int) -> Condition:
+    return Condition(name=name, workload=workload, recipe=recipe, global_batch=global_batch)
 
 
 def trials(request: CompareRequest) -> list[Trial]:
@@ -52,9 +56,14 @@ def _trials(request: CompareRequest) -> Iterator[Trial]:
                 condition,
                 seed,
                 _config(request, condition, seed),
-                RunFolder(request.out / name / str(seed)),
+                trial_folder(request.out, condition, seed),
                 request.out / "recipes" / f"{name}-{seed}.yaml",
             )
+
+
+def trial_folder(out: Path, condition: Condition, seed: int) -> RunFolder:
+    """Say where a condition is trained with a seed."""
+    return RunFolder(out / condition.name.replace("/", "_") / str(seed))
 
 
 def _config(request: CompareRequest, condition: Condition, seed: int) -> ResolvedConfig:

@@ -13,6 +13,7 @@ from scalewise.config import Config, to_yaml
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.source import StepsSource
 from scalewise.recipe.resolve import ResolvedConfig, resolve
+from scalewise.record.folder import RunFolder
 from scalewise.requests import TrainRequest, arguments, command_line
 from scalewise.storage import write_result
 
@@ -33,7 +34,7 @@ class Recommendation:
 
 def write_recommendation(out: Path, name: str, choice: Candidate, source: StepsSource) -> Recommendation:
     """Write the recipe of a choice into a folder of its own."""
-    file = out / name / "run.yaml"
+    file = RunFolder(out / name).config_file
     content = {
         **source.settings,
         "recipe": {**source.settings.get("recipe", {}), **_recipe(choice, source)},

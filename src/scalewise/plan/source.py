@@ -64,7 +64,7 @@ def steps_from_study(folder: Path, target: str | None) -> StepsSource:
         names = ", ".join(workload.curve.name for workload in found)
         raise ConfigError(f"{folder} has several studies ({names}): name the folder of one")
     curve = found[0].curve
-    studies = {study.description()["batch_size"]: study for study in find_studies(folder)}
+    studies = {study.description().batch_size: study for study in find_studies(folder)}
     known: list[Statistic] = []
     trials: dict[int, dict[str, Any]] = {}
     failed: list[Unstable] = []
@@ -80,9 +80,10 @@ def steps_from_study(folder: Path, target: str | None) -> StepsSource:
             f"no setting in {folder} reached {curve.target}{again}: there is nothing to plan with", failed
         )
     descriptions = {size: study.description() for size, study in studies.items()}
-    settings = dict(next(iter(descriptions.values())).get("settings", {}))
+    shared = next(iter(descriptions.values())).settings
+    settings: dict[str, Any] = {} if shared is None else shared.model_dump(mode="json")
     settings["stop"] = {**settings.get("stop", {}), "target": curve.target}
-    limits = {size: int(content["max_steps"]) for size, content in descriptions.items() if "max_steps" in content}
+    limits = {size: one.max_steps for size, one in descriptions.items() if one.max_steps is not None}
     luckiest_of = max(row.trials for row in curve.rows)
     return StepsSource(Statistics(known, curve.fit, luckiest_of), settings, trials, limits, failed)
 
@@ -91,9 +92,9 @@ def _chosen(
     row: StepsToTarget, study: StudyFolder, target: str, failed: list[Unstable]
 ) -> tuple[Outcome, Statistic] | None:
     """Return the best trial of a batch size, but none whose settings mostly failed when they were trained again."""
-    from scalewise.record.confirmations import Confirmations  # loads torch, which a steps file need not wait for
+    from scalewise.record.confirmations import Confirmations  # takes a moment, which a steps file need not wait for
 
-    confirmations = Confirmations.of(study, study.description())
+    confirmations = Confirmations.of(study)
     for outcome in row.arrived:
         assert outcome.steps is not None
         rate = _rate(outcome)

@@ -5,7 +5,6 @@ A recipe counts in epochs, examples or steps, so that it reads the same at every
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from scalewise.config import Duration
 from scalewise.errors import ConfigError
@@ -26,6 +25,16 @@ from scalewise.recipe.warmup import GradualWarmup, NoWarmup, SteppingWarmup, War
 
 
 @dataclass(frozen=True)
+class ScheduleFacts:
+    """What was derived from the recipe: for the record and for the user."""
+
+    full_learning_rate: float
+    first_learning_rate: float
+    warmup_steps: int
+    decay_points: list[int]
+
+
+@dataclass(frozen=True)
 class Schedule:
     """Plain functions of the step."""
 
@@ -43,14 +52,14 @@ class Schedule:
         """Return the momentum of that step."""
         return self.decay.momentum(step, self.steady_momentum)
 
-    def facts(self) -> dict[str, Any]:
-        """Return what was derived from the recipe: for the record and for the user."""
-        return {
-            "full_learning_rate": self.full_rate,
-            "first_learning_rate": self.learning_rate(0),
-            "warmup_steps": math.ceil(self.warmup.steps),
-            "decay_points": [math.ceil(point) for point in self.decay.points()],
-        }
+    def facts(self) -> ScheduleFacts:
+        """Return what was derived from the recipe."""
+        return ScheduleFacts(
+            full_learning_rate=self.full_rate,
+            first_learning_rate=self.learning_rate(0),
+            warmup_steps=math.ceil(self.warmup.steps),
+            decay_points=[math.ceil(point) for point in self.decay.points()],
+        )
 
 
 def make_schedule(recipe: ResolvedRecipe, train_examples: int, last_step: int | None) -> Schedule:

@@ -2,20 +2,20 @@
 
 import contextlib
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError
 
 from scalewise.errors import FolderError
+from scalewise.record.results.checkpoint import CheckpointNumbers, Manifest
 from scalewise.storage import Store
 
 if TYPE_CHECKING:  # whoever only reads about runs need not wait for torch
     from torch import Tensor
 
-_TENSORS, _NUMBERS, _MANIFEST = "tensors.safetensors", "numbers.json", "manifest.json"
+_TENSORS, _NUMBERS, _MANIFEST = "tensors.safetensors", CheckpointNumbers.file_name, Manifest.file_name
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class SavedState:
 
     step: int
     tensors: "dict[str, Tensor]"
-    numbers: dict[str, Any]
+    numbers: CheckpointNumbers
 
 
 class DamagedError(Exception):
@@ -42,12 +42,12 @@ class Checkpoints:
     store: Store
 
     def save(
-        self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: Mapping[str, Any], keep: int
+        self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: CheckpointNumbers, keep: int
     ) -> None:
         """Write a checkpoint, then drop the oldest beyond those to keep; a failure leaves all older ones."""
         if self.store.exists(f"{step}/{_MANIFEST}"):  # it ends where it began: the state of a step never changes
             return
-        contents = {_TENSORS: pack(tensors), _NUMBERS: json.dumps(numbers).encode()}
+        contents = {_TENSORS: pack(tensors), _NUMBERS: numbers.content()}
         self.store.write_together(str(step), {**contents, _MANIFEST: _manifest(step, recipe, contents)})
         for old in self.steps()[:-keep]:
             with contextlib.suppress(FolderError):
@@ -93,7 +93,7 @@ def pack(tensors: "Mapping[str, Tensor]") -> bytes:
 
 def _manifest(step: int, recipe: str, contents: Mapping[str, bytes]) -> bytes:
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    return json.dumps({"step": step, "recipe": recipe, "files": digests}).encode()
+    return Manifest(step=step, recipe=recipe, files=digests).content()
 
 
 def _schema(recipe: str) -> str:
@@ -105,26 +105,30 @@ def _read(store: Store, step: int, workload: str, recipe: str) -> SavedState:
     from safetensors.torch import load
 
     try:
-        manifest = json.loads(_content(store, step, _MANIFEST))
-        digests = manifest.get("files", manifest)  # version 0.1.0 had nothing else there
+        manifest = Manifest.parse(_content(store, step, _MANIFEST), _MANIFEST)
         contents = {name: _content(store, step, name) for name in (_TENSORS, _NUMBERS)}
         for name, content in contents.items():
-            if hashlib.sha256(content).hexdigest() != digests[name]:
+            if hashlib.sha256(content).hexdigest() != manifest.files.get(name):
                 raise DamagedError(f"the sha256 of {name} differs")
-        numbers = json.loads(contents[_NUMBERS])
-        written = manifest.get("step", numbers.get("step"))
-        if written != step:
-            raise DamagedError(f"it was written at step {written}")
-        if numbers["workload"] != workload:
-            raise ForeignError(f"belongs to the workload {numbers['workload']!r}, not {workload!r}")
-        written_by = manifest.get("recipe", recipe)
-        if _schema(written_by) == _schema(recipe) and written_by != recipe:
-            raise ForeignError("belongs to a run of another recipe")
+        numbers = CheckpointNumbers.parse(contents[_NUMBERS], _NUMBERS)
+        _check_place(manifest, numbers, step, workload, recipe)
         return SavedState(step, load(contents[_TENSORS]), numbers)
     except FolderError as error:
         raise DamagedError(str(error)) from None
-    except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+    except (ValueError, KeyError, TypeError, SafetensorError) as error:
         raise DamagedError(f"{type(error).__name__}: {error}") from None
+
+
+def _check_place(manifest: Manifest, numbers: CheckpointNumbers, step: int, workload: str, recipe: str) -> None:
+    """Refuse a checkpoint that was written elsewhere."""
+    written = numbers.step if manifest.step is None else manifest.step
+    if written != step:
+        raise DamagedError(f"it was written at step {written}")
+    if numbers.workload != workload:
+        raise ForeignError(f"belongs to the workload {numbers.workload!r}, not {workload!r}")
+    written_by = recipe if manifest.recipe is None else manifest.recipe
+    if _schema(written_by) == _schema(recipe) and written_by != recipe:
+        raise ForeignError("belongs to a run of another recipe")
 
 
 def _content(store: Store, step: int, name: str) -> bytes:

@@ -1,11 +1,11 @@
 """Fresh runs of a study's settings, under `_scalewise/confirmed`: for each batch size, trial and seed a run folder."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from scalewise.loop.stopping import Reason
 from scalewise.record.folder import RunFolder
+from scalewise.record.status import Status
 from scalewise.record.study_folder import OWN, StudyFolder
 
 
@@ -26,10 +26,9 @@ class Confirmations:
     path: Path
 
     @classmethod
-    def of(cls, study: StudyFolder, description: Mapping[str, Any]) -> "Confirmations":
+    def of(cls, study: StudyFolder) -> "Confirmations":
         """Find them from the folder of the study."""
-        parts = [str(description[name]) for name in ("dataset", "model", "optimizer", "batch_size")]
-        below = Path(*parts)
+        below = study.description().below
         return cls(study.path.parents[len(below.parts) - 1] / OWN / "confirmed" / below)
 
     def folder(self, trial_id: int, seed: int) -> RunFolder:
@@ -44,7 +43,7 @@ class Confirmations:
         seeds = sorted(int(entry.name) for entry in folder.iterdir() if entry.name.isdigit())
         ended = [(seed, self.folder(trial_id, seed).metadata()) for seed in seeds]
         return [
-            FreshRun(seed, int(metadata["steps"]), metadata["stopped_by"] == "target")
+            FreshRun(seed, metadata.steps, metadata.stopped_by is Reason.TARGET)
             for seed, metadata in ended
-            if metadata.get("status") in ("COMPLETE", "INFEASIBLE") and metadata.get("target") == target
+            if metadata is not None and metadata.status is not Status.INCOMPLETE and metadata.target == target
         ]

@@ -1,22 +1,23 @@
 """The run folder: what a run leaves behind, and how a run finds what an earlier sitting left."""
 
 import datetime
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scalewise.config import Config, differences, model_decisions, read_config, to_yaml
 from scalewise.errors import FolderError
 from scalewise.recipe.resolve import ResolvedConfig, fingerprint, resolve
 from scalewise.record.checkpoints import Checkpoints, SavedState, pack
 from scalewise.record.measurements import Measurements
+from scalewise.record.results.checkpoint import CheckpointNumbers
+from scalewise.record.results.run import RunMetadata
+from scalewise.record.status import Status
 from scalewise.storage import LocalStore, Store, as_folder_error
 
-METADATA = "metadata.json"
 _CONFIG = "run.yaml"
 _MODEL, _PLAIN_MODEL = "model.safetensors", "model_plain.safetensors"
 _WHOLE = ""
@@ -37,6 +38,11 @@ class RunFolder:
     @property
     def _store(self) -> Store:
         return LocalStore(self.path)
+
+    @property
+    def config_file(self) -> Path:
+        """Where the configuration lies."""
+        return self.path / _CONFIG
 
     @property
     def model(self) -> Path:
@@ -94,7 +100,7 @@ class RunFolder:
 
     def config(self) -> Config:
         """Read the configuration of the run."""
-        return read_config(self.path / _CONFIG)
+        return read_config(self.config_file)
 
     def check(self, config: ResolvedConfig) -> None:
         """Refuse a folder whose run has another recipe."""
@@ -107,25 +113,20 @@ class RunFolder:
                 "use another --out, or --fresh to move the old run aside"
             )
 
-    def metadata(self) -> dict[str, Any]:
-        """Read what is known about the run; nothing when there is none yet."""
-        written = self._store.read(METADATA)
-        if written is None:
-            return {}
-        try:
-            content: dict[str, Any] = json.loads(written)
-        except ValueError as error:
-            raise FolderError(f"cannot read {self._store.address(METADATA)}: {error}") from None
-        return content
+    def metadata(self) -> RunMetadata | None:
+        """Read what is known about the run; None when there is nothing yet."""
+        name = RunMetadata.file_name
+        written = self._store.read(name)
+        return None if written is None else RunMetadata.parse(written, self._store.address(name))
 
-    def finished(self) -> str | None:
+    def finished(self) -> Status | None:
         """Return what became of a run that has ended, or None for one to be continued."""
-        status = self.metadata().get("status")
-        return status if status in ("COMPLETE", "INFEASIBLE") else None
+        known = self.metadata()
+        return None if known is None or known.status is Status.INCOMPLETE else known.status
 
-    def write_metadata(self, content: Mapping[str, Any]) -> None:
+    def write_metadata(self, metadata: RunMetadata) -> None:
         """Replace what is known about the run."""
-        self._write(METADATA, json.dumps(content, indent=2).encode() + b"\n")
+        self._write(metadata.file_name, metadata.content())
 
     def write_measurement(self, step: int, metrics: Mapping[str, float]) -> None:
         """Add one evaluation."""
@@ -137,7 +138,7 @@ class RunFolder:
         return self._measurements.rows()
 
     def save_checkpoint(
-        self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: Mapping[str, Any], keep: int
+        self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: CheckpointNumbers, keep: int
     ) -> None:
         """Write a checkpoint of a recipe, told by its hash; keep so many."""
         self._checkpoints.save(step, recipe, tensors, numbers, keep)

@@ -2,9 +2,11 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from scalewise.errors import FolderError
 from scalewise.storage import Store
 
 MEASUREMENTS = "measurements.csv"
@@ -25,22 +27,30 @@ class Measurements:
 
     def rows(self) -> list[tuple[int, dict[str, float]]]:
         """Read every whole row: its step and its metrics."""
-        header, *rows = _table((self.store.read(MEASUREMENTS) or b"").decode())
-        return [_measurement(header, row) for row in rows if len(row) == len(header)]
+        with self._as_damaged():
+            header, *rows = _table((self.store.read(MEASUREMENTS) or b"").decode())
+            return [_measurement(header, row) for row in rows if len(row) == len(header)]
 
     def keep_until(self, step: int) -> tuple[int, dict[str, float]] | None:
         """Drop rows after a step, and a last row that was cut short; return the last row that is left."""
         if (written := self.store.read(MEASUREMENTS)) is None:
             return None
-        content = written.decode()
-        whole = content[: content.rfind("\n") + 1]
-        header, *rows = _table(content)
-        kept = [row for row in rows if len(row) == len(header) and int(row[0]) <= step]
+        with self._as_damaged():
+            content = written.decode()
+            whole = content[: content.rfind("\n") + 1]
+            header, *rows = _table(content)
+            kept = [row for row in rows if len(row) == len(header) and int(row[0]) <= step]
+            last = _measurement(header, kept[-1]) if kept else None
         if kept != rows or whole != content:
             self.store.write(MEASUREMENTS, _lines([header, *kept]))
-        if not kept:
-            return None
-        return _measurement(header, kept[-1])
+        return last
+
+    @contextmanager
+    def _as_damaged(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, IndexError, csv.Error) as error:
+            raise FolderError(f"{self.store.address(MEASUREMENTS)} is damaged: {error}") from None
 
 
 def as_table(rows: Sequence[tuple[int, Mapping[str, float]]]) -> bytes:

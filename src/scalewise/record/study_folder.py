@@ -5,13 +5,17 @@ Below the optimizer every folder is named by a number, and whatever else a study
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scalewise.errors import FolderError
-from scalewise.storage import LocalStore
+from scalewise.record.measurements import MEASUREMENTS, Measurements, as_table
+from scalewise.record.results.run import RunMetadata
+from scalewise.record.results.study import StudyDescription
+from scalewise.record.results.trial import PublishedTrial
+from scalewise.storage import LocalStore, Store
 
 OWN = "_scalewise"
 """Where a study keeps what the layout has no place for."""
@@ -31,12 +35,36 @@ class TrialFolder:
     @property
     def metadata(self) -> str:
         """The file that says what became of the trial."""
-        return f"{self.name}/metadata.json"
+        return f"{self.name}/{PublishedTrial.file_name}"
 
     @property
     def measurements(self) -> str:
         """The file of its evaluations."""
-        return f"{self.name}/measurements.csv"
+        return f"{self.name}/{MEASUREMENTS}"
+
+    def trial(self) -> PublishedTrial:
+        """Read what became of the trial."""
+        return PublishedTrial.read(self.path)
+
+    def rows(self) -> list[tuple[int, dict[str, float]]]:
+        """Read its evaluations: the step of each and its metrics."""
+        return Measurements(LocalStore(self.path)).rows()
+
+
+def publish(store: Store, folder: str, trial: PublishedTrial, rows: Sequence[tuple[int, Mapping[str, float]]]) -> None:
+    """Write a trial into a store, or write what is there again."""
+    files = {MEASUREMENTS: as_table(rows), trial.file_name: trial.content()}
+    if not store.exists(folder):
+        store.write_together(folder, files)
+        return
+    for name, content in files.items():
+        store.write(f"{folder}/{name}", content)
+
+
+def last_written(folder: Path) -> tuple[int, ...]:
+    """Return when the files of a trial were written, trained or published, to see whether it has moved; 0: never."""
+    files = [folder / RunMetadata.file_name, folder / MEASUREMENTS]
+    return tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
 
 
 @dataclass(frozen=True)
@@ -45,23 +73,18 @@ class StudyFolder:
 
     path: Path
 
-    @property
-    def _description(self) -> Path:
-        return self.path / "study.json"
-
-    def describe(self, content: Mapping[str, Any]) -> None:
+    def describe(self, content: StudyDescription) -> None:
         """Write what the study is, unless that is there already: several commands may work on it."""
-        store, written = LocalStore(self.path), json.dumps(content, indent=2).encode() + b"\n"
-        if store.read(self._description.name) != written:
-            store.write(self._description.name, written)
+        if LocalStore(self.path).read(content.file_name) != content.content():
+            content.write(self.path)
 
-    def description(self) -> dict[str, Any]:
+    def description(self) -> StudyDescription:
         """Read what the study is."""
-        return read_json(self._description)
+        return StudyDescription.read(self.path)
 
     def described(self) -> bool:
         """Say whether the study has begun."""
-        return self._description.exists()
+        return StudyDescription.is_in(self.path)
 
     def trials(self) -> tuple[list[tuple[int, TrialFolder]], list[Path]]:
         """List the trials that are there by their numbers, and whatever folders have no number for a name."""
@@ -82,7 +105,7 @@ def find_studies(root: Path) -> Iterator[StudyFolder]:
     if not root.is_dir():
         raise FolderError(f"{root} is not a folder")
     for folder, below, files in os.walk(root):
-        if "study.json" in files:
+        if StudyDescription.file_name in files:
             below.clear()
             yield StudyFolder(Path(folder))
         below[:] = sorted((name for name in below if name != OWN), key=_numbers_by_size)
@@ -100,7 +123,7 @@ def read_json(file: Path | str) -> dict[str, Any]:
             content = json.loads(os.read(descriptor, os.fstat(descriptor).st_size))
         finally:
             os.close(descriptor)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FolderError(f"cannot read {file}: {error}") from None
     if not isinstance(content, dict):
         raise FolderError(f"cannot read {file}: it holds no keys")

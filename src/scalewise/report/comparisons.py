@@ -5,116 +5,74 @@ from pathlib import Path
 
 from scalewise.compare.curves import curves_figure, curves_table
 from scalewise.compare.recipe_table import recipe_table
-from scalewise.compare.results import (
-    BASELINE,
-    Condition,
-    Curve,
-    Quality,
-    Row,
-    Summary,
-    against_baseline,
-    read_curve,
-    whole,
-)
+from scalewise.compare.results import Curve, Quality, read_curve, whole
+from scalewise.compare.trials import trial_folder
 from scalewise.errors import FolderError
-from scalewise.record.folder import RunFolder
-from scalewise.report.origin import origin_of
+from scalewise.record.results.compare import BASELINE, ComparedRecipe, CompareResult, Condition
+from scalewise.report.origin import origin_of_run
 from scalewise.report.section import NEW, Section
-from scalewise.report.values import Facts, read_facts
+from scalewise.report.values import as_text
 from scalewise.requests import CompareRequest, command_line
 from scalewise.words import counted, interval, number
 
-FILE = "compare.json"
+FILE = CompareResult.file_name
 
 
 def comparison_sections(folder: Path) -> list[Section]:
     """Read a folder of a comparison."""
-    facts = read_facts(folder / FILE)
-    quality = _quality(facts)
-    rows = [_row(row) for row in facts.each("rows")]
-    if not any(row.condition.name == BASELINE for row in rows):
-        raise FolderError(f"{facts.where} is damaged: it has no baseline to compare with")
-    seeds = facts.whole("seeds") or 1
-    curves = {row.condition: _curves(folder, row.condition, seeds, quality) for row in rows}
+    result = CompareResult.read(folder)
+    rows, quality = result.rows, _quality(result)
+    baseline = next((row for row in rows if row.name == BASELINE), None)
+    if baseline is None:
+        raise FolderError(f"{folder / FILE} is damaged: it has no baseline to compare with")
+    curves = {row.condition: _curves(folder, row.condition, result.seeds, quality) for row in rows}
     ran = bool(whole(curves))
+    origin = origin_of_run(trial_folder(folder, rows[0].condition, 0).metadata())
     return [
         Section(
             kind="Comparison",
-            title=facts.text("workload"),
+            title=result.workload,
             folder=folder,
-            answer=_answer(rows, quality, seeds),
-            asked=_asked(facts),
+            answer=_answer(rows, baseline, quality, result.seeds),
+            asked=_asked(result),
             figures=[curves_figure(curves, quality)] if ran else [],
             tables=[recipe_table(rows, quality), *([curves_table(curves, quality)] if ran else [])],
-            methods=_methods(quality, seeds),
-            commands=_commands(facts, rows),
-            origin={"seeds": ", ".join(map(str, range(seeds))), **origin_of(_metadata(folder, rows))},
+            methods=_methods(quality, result.seeds),
+            commands=_commands(result, baseline),
+            origin={"seeds": ", ".join(map(str, range(result.seeds))), **origin},
         )
     ]
 
 
-def _quality(facts: Facts) -> Quality:
-    metric, higher = facts.text("metric"), facts.truth("higher_is_better")
-    return Quality(metric, below=not higher or metric.endswith("classification_error"))
-
-
-def _row(facts: Facts) -> Row:
-    condition = Condition(
-        facts.text("name"), facts.text("workload"), facts.text("recipe"), int(facts.needed("global_batch"))
-    )
-    return Row(
-        condition,
-        _summary(facts.part("final")),
-        _summary(facts.part("best")),
-        facts.whole("trials") or 0,
-        facts.whole("diverged") or 0,
-        facts.number("examples_per_second"),
-    )
-
-
-def _summary(facts: Facts) -> Summary | None:
-    return Summary(*(facts.needed(name) for name in ("mean", "lowest", "highest"))) if facts.content else None
-
-
-def _trial_folder(folder: Path, condition: Condition, seed: int) -> RunFolder:
-    return RunFolder(folder / condition.name.replace("/", "_") / str(seed))
+def _quality(result: CompareResult) -> Quality:
+    below = not result.higher_is_better or result.metric.endswith("classification_error")
+    return Quality(result.metric, below)
 
 
 def _curves(folder: Path, condition: Condition, seeds: int, quality: Quality) -> list[Curve]:
     """Read the runs of one condition, as far as they are still there."""
-    runs = [_trial_folder(folder, condition, seed) for seed in range(seeds)]
-    try:
-        return [read_curve(run, run.config().recipe.global_batch, quality) for run in runs if run.begun()]
-    except (KeyError, TypeError, ValueError) as error:
-        raise FolderError(f"a run of {condition.name!r} in {folder} is damaged: {error}") from None
+    runs = [trial_folder(folder, condition, seed) for seed in range(seeds)]
+    return [read_curve(run, run.config().recipe.global_batch, quality) for run in runs if run.begun()]
 
 
-def _metadata(folder: Path, rows: Sequence[Row]) -> Facts:
-    run = _trial_folder(folder, rows[0].condition, 0)
-    return Facts(str(run.path), run.metadata())
-
-
-def _answer(rows: Sequence[Row], quality: Quality, seeds: int) -> list[str]:
-    baseline = next(row for row in rows if row.condition.name == BASELINE)
-    sentences = [f"The baseline, batch {baseline.condition.global_batch:,}, {_ends(baseline, quality, seeds)}."]
-    compared = [(difference, row) for row in rows if (difference := against_baseline(row, rows)) is not None]
+def _answer(rows: Sequence[ComparedRecipe], baseline: ComparedRecipe, quality: Quality, seeds: int) -> list[str]:
+    sentences = [f"The baseline, batch {baseline.global_batch:,}, {_ends(baseline, quality, seeds)}."]
+    compared = [(row.against_baseline, row) for row in rows if row.against_baseline is not None]
     if compared:
         difference, best = (max if quality.higher_is_better else min)(compared, key=lambda pair: pair[0])
         ended = _ends(best, quality, seeds)
         sentences.insert(
             0,
-            f"Of {counted(len(rows) - 1, 'recipe')} at batch {best.condition.global_batch:,}, {best.condition.name} "
+            f"Of {counted(len(rows) - 1, 'recipe')} at batch {best.global_batch:,}, {best.name} "
             f"does best: it {ended}, {difference:+.2f} against the baseline.",
         )
     sentences += [
-        f"{row.condition.name} diverged with {row.diverged} of {counted(row.trials, 'seed')}."
-        for row in rows
-        if row.diverged
+        f"{row.name} diverged with {row.diverged} of {counted(row.trials, 'seed')}." for row in rows if row.diverged
     ]
     return sentences
 
 
-def _ends(row: Row, quality: Quality, seeds: int) -> str:
+def _ends(row: ComparedRecipe, quality: Quality, seeds: int) -> str:
     if row.final is None:
         return "diverged"
     what, _, unit = quality.label.partition(", ")
@@ -122,9 +80,10 @@ def _ends(row: Row, quality: Quality, seeds: int) -> str:
     return f"ends at {number(row.final.mean)} {f'{unit} {what}' if unit else what}{over}"
 
 
-def _asked(facts: Facts) -> dict[str, str]:
-    asked = {"workload": facts.text("workload"), "epochs": facts.text("epochs"), "seeds": facts.text("seeds")}
-    return {**asked, **facts.part("asked").shown()}
+def _asked(result: CompareResult) -> dict[str, str]:
+    known = {"workload": result.workload, "epochs": result.epochs, "seeds": result.seeds, **dict(result.asked)}
+    shown = {name.replace("_", " "): as_text(value) for name, value in known.items()}
+    return {name: text for name, text in shown.items() if text}
 
 
 def _methods(quality: Quality, seeds: int) -> list[str]:
@@ -136,23 +95,21 @@ def _methods(quality: Quality, seeds: int) -> list[str]:
     ]
 
 
-def _commands(facts: Facts, rows: Sequence[Row]) -> list[str]:
-    asked, epochs = facts.part("asked"), facts.number("epochs")
-    others = [row.condition for row in rows if row.condition.name != BASELINE]
-    baseline = next(row.condition for row in rows if row.condition.name == BASELINE)
-    recipes = asked.texts("recipes") or [condition.name for condition in others]
-    if epochs is None or not recipes:
+def _commands(result: CompareResult, baseline: ComparedRecipe) -> list[str]:
+    asked, others = result.asked, [row for row in result.rows if row is not baseline]
+    recipes = asked.recipes or tuple(row.name for row in others)
+    if result.epochs is None or not recipes:
         return []
     request = CompareRequest(
-        workload=facts.text("workload"),
-        recipes=tuple(recipes),
-        global_batch=asked.whole("global_batch") or (others[0] if others else baseline).global_batch,
+        workload=result.workload,
+        recipes=recipes,
+        global_batch=asked.global_batch or (others[0] if others else baseline).global_batch,
         baseline_batch=baseline.global_batch,
-        epochs=epochs,
-        seeds=facts.whole("seeds") or CompareRequest.seeds,
-        learning_rate=asked.number("learning_rate"),
-        overrides=tuple(asked.texts("overrides")),
-        workers=asked.whole("workers") or CompareRequest.workers,
+        epochs=result.epochs,
+        seeds=result.seeds,
+        learning_rate=asked.learning_rate,
+        overrides=asked.overrides,
+        workers=asked.workers or CompareRequest.workers,
         out=NEW,
     )
     return [command_line(request)]

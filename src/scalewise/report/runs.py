@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scalewise.config import Config, model_decisions
-from scalewise.errors import FolderError
 from scalewise.figures.figure import Figure
 from scalewise.figures.plot import Axis, Mark, Plot, Rule, Series, Shape
 from scalewise.figures.table import Table, numbers
+from scalewise.loop.stopping import Reason
 from scalewise.record.folder import RunFolder
-from scalewise.report.origin import origin_of
+from scalewise.record.results.run import RunMetadata
+from scalewise.report.origin import origin_of_run
 from scalewise.report.section import NEW, Section, facts_table
-from scalewise.report.values import Facts, as_text
+from scalewise.report.values import as_text
 from scalewise.requests import TrainRequest, command_line
 from scalewise.words import counted, interval, number
 from scalewise.words import seconds as as_seconds
@@ -20,14 +21,17 @@ from scalewise.words import seconds as as_seconds
 Measured = Sequence[tuple[int, dict[str, float]]]
 
 _ENDS = {
-    "target": "reached its target {target}",
-    "steps": "took its steps",
-    "epochs": "took its epochs",
-    "seconds": "used its seconds",
-    "signal": "was asked to stop",
-    "diverged": "diverged",
+    Reason.TARGET: "reached its target {target}",
+    Reason.STEPS: "took its steps",
+    Reason.EPOCHS: "took its epochs",
+    Reason.SECONDS: "used its seconds",
+    Reason.SIGNAL: "was asked to stop",
+    Reason.DIVERGED: "diverged",
 }
-_AND_THEN = {"signal": "The same command continues it.", "diverged": "Its loss is no longer finite."}
+_AND_THEN = {
+    Reason.SIGNAL: "The same command continues it.",
+    Reason.DIVERGED: "Its loss is no longer finite.",
+}
 _MANY_MARKS = 60
 """From so many on, a line without dots is easier to read."""
 _LOG_FROM = 5
@@ -38,44 +42,34 @@ _NOISE = "noise_scale"
 def run_sections(folder: Path) -> list[Section]:
     """Read a run folder."""
     run = RunFolder(folder)
-    config, facts, measured = run.config(), Facts(str(folder), run.metadata()), _measurements(run)
+    config, known, measured = run.config(), run.metadata(), run.measurements()
     return [
         Section(
             kind="Run",
             title=config.workload,
             folder=folder,
-            answer=_answer(config, facts, measured),
-            asked=_asked(config, facts),
+            answer=_answer(config, known, measured),
+            asked=_asked(config, known),
             figures=_figures(config, measured),
             tables=[*_measurement_tables(measured), _settings(config)],
-            methods=_methods(config, facts, measured),
-            commands=[_command(config, folder, facts)],
-            origin={"seed": str(config.recipe.seed), **origin_of(facts)},
+            methods=_methods(config, known, measured),
+            commands=[_command(config, run, known)],
+            origin={"seed": str(config.recipe.seed), **origin_of_run(known)},
         )
     ]
 
 
-def _command(config: Config, folder: Path, facts: Facts) -> str:
-    file = str(folder / "run.yaml")
-    return command_line(TrainRequest(workload=config.workload, recipe=file, workers=facts.whole("workers"), out=NEW))
+def _command(config: Config, run: RunFolder, known: RunMetadata | None) -> str:
+    workers = None if known is None else known.workers
+    return command_line(TrainRequest(workload=config.workload, recipe=str(run.config_file), workers=workers, out=NEW))
 
 
-def _measurements(run: RunFolder) -> Measured:
-    try:
-        return run.measurements()
-    except (OSError, ValueError) as error:
-        raise FolderError(f"{run.path} is damaged: its measurements cannot be read: {error}") from None
-
-
-def _answer(config: Config, facts: Facts, measured: Measured) -> list[str]:
-    steps, seconds = facts.whole("steps"), facts.number("training_seconds")
-    if steps is None:
+def _answer(config: Config, known: RunMetadata | None, measured: Measured) -> list[str]:
+    if known is None:
         return ["The run has begun and has recorded nothing yet."]
-    ended = _how_it_ended(config, facts)
-    spent = "" if seconds is None else f", {as_seconds(seconds)} of training"
-    workers = counted(facts.whole("workers") or 1, "worker")
-    sentences = [f"The run {ended} after {counted(steps, 'step')}{spent} on {workers}."]
-    sentences += [text for reason, text in _AND_THEN.items() if reason == facts.text("stopped_by")]
+    spent = f"{counted(known.steps, 'step')}, {as_seconds(known.training_seconds)} of training"
+    sentences = [f"The run {_how_it_ended(config, known)} after {spent} on {counted(known.workers, 'worker')}."]
+    sentences += [text for reason, text in _AND_THEN.items() if reason is known.stopped_by]
     metric = _chief_metric(config, measured)
     if metric is not None:
         last = measured[-1][1][metric]
@@ -85,11 +79,13 @@ def _answer(config: Config, facts: Facts, measured: Measured) -> list[str]:
     return [*sentences, *_noise_sentence(measured)]
 
 
-def _how_it_ended(config: Config, facts: Facts) -> str:
-    reason, target = facts.text("stopped_by"), config.stop.target
-    if reason in ("steps", "epochs", "seconds") and target is not None:
+def _how_it_ended(config: Config, known: RunMetadata) -> str:
+    reason, target = known.stopped_by, config.stop.target
+    if reason is None:
+        return "is not finished, and stands"
+    if reason in (Reason.STEPS, Reason.EPOCHS, Reason.SECONDS) and target is not None:
         return f"did not reach its target {target}: it {_ENDS[reason]} and ended"
-    return _ENDS.get(reason, "is not finished, and stands").format(target=target)
+    return _ENDS[reason].format(target=target)
 
 
 def _chief_metric(config: Config, measured: Measured) -> str | None:
@@ -118,7 +114,7 @@ def _noise_sentence(measured: Measured) -> list[str]:
     ]
 
 
-def _asked(config: Config, facts: Facts) -> dict[str, str]:
+def _asked(config: Config, known: RunMetadata | None) -> dict[str, str]:
     recipe, stop = config.recipe, config.stop
     ends = {"steps": stop.steps, "epochs": stop.epochs, "seconds": stop.seconds}
     return {
@@ -129,7 +125,7 @@ def _asked(config: Config, facts: Facts) -> dict[str, str]:
         "target": str(stop.target or "none"),
         "ends after": " or ".join(f"{value:,g} {name}" for name, value in ends.items() if value is not None)
         or "nothing",
-        "workers": facts.text("workers") or as_text(config.cluster.workers),
+        "workers": as_text(config.cluster.workers if known is None else known.workers),
     }
 
 
@@ -202,10 +198,9 @@ def _settings(config: Config) -> Table:
     return facts_table("Settings", {name: as_text(value) or "none" for name, value in model_decisions(config).items()})
 
 
-def _methods(config: Config, facts: Facts, measured: Measured) -> list[str]:
+def _methods(config: Config, known: RunMetadata | None, measured: Measured) -> list[str]:
     recipe = config.recipe
-    examples = facts.whole("train_examples")
-    of = "" if examples is None else f" of the {examples:,} training examples"
+    of = "" if known is None else f" of the {known.train_examples:,} training examples"
     methods = [
         f"Every step is one update on {recipe.global_batch:,}{of}, which go through the network in microbatches of "
         f"{as_text(recipe.microbatch)}; workers share them out, so their number decides the time and never the model.",

@@ -12,10 +12,10 @@ from scalewise.analysis.findings import Workload
 from scalewise.analysis.outcomes import StepsToTarget
 from scalewise.analysis.pictures import study_figures
 from scalewise.figures.table import Table, numbers, texts
-from scalewise.record.study_folder import StudyFolder, find_studies
-from scalewise.report.origin import origin_of
+from scalewise.record.results.study import ParameterRange, StudyDescription
+from scalewise.record.study_folder import find_studies
 from scalewise.report.section import NEW, Section
-from scalewise.report.values import Facts, as_text
+from scalewise.report.values import as_text
 from scalewise.requests import AnalyzeRequest, StudyRequest, command_line
 from scalewise.words import interval, number, sentence
 
@@ -32,21 +32,17 @@ def study_sections(folder: Path) -> list[Section]:
     """Analyse a folder of studies; each workload in it is a section."""
     skipped: list[Skipped] = []
     workloads = workloads_in(folder, [], skipped)
-    described: dict[str, list[Facts]] = {}
+    described: dict[str, list[StudyDescription]] = {}
     for study in find_studies(folder):
         if study.path not in [item.path for item in skipped]:
-            facts = _description(study)
-            described.setdefault("/".join(facts.text(key) for key in ("dataset", "model", "optimizer")), []).append(
-                facts
-            )
+            description = study.description()
+            described.setdefault("/".join(description.workload), []).append(description)
     return [_section(folder, workload, described.get(workload.curve.name, []), skipped) for workload in workloads]
 
 
-def _description(study: StudyFolder) -> Facts:
-    return Facts(str(study.path), study.description())
-
-
-def _section(folder: Path, workload: Workload, described: Sequence[Facts], skipped: Sequence[Skipped]) -> Section:
+def _section(
+    folder: Path, workload: Workload, described: Sequence[StudyDescription], skipped: Sequence[Skipped]
+) -> Section:
     curve = workload.curve
     return Section(
         kind="Study",
@@ -116,12 +112,12 @@ def _fewest(reached: Sequence[StepsToTarget]) -> str:
     )
 
 
-def _asked(curve: Curve, described: Sequence[Facts]) -> dict[str, str]:
+def _asked(curve: Curve, described: Sequence[StudyDescription]) -> dict[str, str]:
     asked = {"target": curve.target or "", "batch sizes": ", ".join(f"{row.batch_size:,}" for row in curve.rows)}
     trials = sorted({row.trials for row in curve.rows})
     asked["trials at each"] = " to ".join(f"{count:,}" for count in dict.fromkeys((trials[0], trials[-1])))
-    if described and (examples := described[0].text("train_examples")):
-        asked["training examples"] = examples
+    if described and described[0].train_examples is not None:
+        asked["training examples"] = f"{described[0].train_examples:,}"
     return asked
 
 
@@ -141,70 +137,63 @@ def _trial_tables(workload: Workload) -> list[Table]:
     return [Table("All trials", columns, rows)] if rows else []
 
 
-def _space_tables(described: Sequence[Facts]) -> list[Table]:
+def _space_tables(described: Sequence[StudyDescription]) -> list[Table]:
     rows = [
-        [facts.text("batch_size"), name, _range(facts.part("parameter_configs").part(name))]
-        for facts in described
-        for name in facts.part("parameter_configs").content
+        [f"{one.batch_size:,}", name, _range(searched)]
+        for one in described
+        for name, searched in (one.parameter_configs or {}).items()
     ]
     columns = [*numbers("batch size"), *texts("setting", "range")]
     return [Table("What was searched", columns, rows)] if rows else []
 
 
-def _range(parameter: Facts) -> str:
+def _range(searched: ParameterRange) -> str:
     scales = {"LOG_SCALE": ", on a logarithmic scale", "REVERSE_LOG_SCALE": ", on a logarithmic scale of 1 - it"}
-    low, high = parameter.number("min_value"), parameter.number("max_value")
-    if low is None or high is None:
-        return parameter.text("feasible_points") or as_text(parameter.content)
-    return f"{low:.4g} to {high:.4g}{scales.get(parameter.text('scale'), '')}"
+    if searched.min_value is None or searched.max_value is None:
+        return as_text(searched.feasible_points) or as_text(dict(searched))
+    return f"{searched.min_value:.4g} to {searched.max_value:.4g}{scales.get(searched.scale or '', '')}"
 
 
-def _commands(folder: Path, curve: Curve, described: Sequence[Facts]) -> list[str]:
+def _commands(folder: Path, curve: Curve, described: Sequence[StudyDescription]) -> list[str]:
     """Return the commands of a study of ours, and of its analysis; others' studies have no command that we know."""
     analyze = AnalyzeRequest(folder=folder)
     study = _request(curve, described)
     if study is None:
         return [command_line(analyze)]
-    widened = [dataclasses.replace(study, widen=True)] * (max(len(one.each("stages")) for one in described) - 1)
+    widened = [dataclasses.replace(study, widen=True)] * (max(len(one.stages) for one in described) - 1)
     return [command_line(request) for request in (study, *widened, analyze)]
 
 
-def _request(curve: Curve, described: Sequence[Facts]) -> StudyRequest | None:
+def _request(curve: Curve, described: Sequence[StudyDescription]) -> StudyRequest | None:
     """Return what was asked for, as far as it was recorded."""
-    facts = described[0] if described else Facts("", {})
-    settings, asked, trials = facts.part("settings"), facts.part("asked"), _trials(curve, described)
-    if not settings.text("workload") or not trials:
+    settings, trials = described[0].settings if described else None, _trials(curve, described)
+    if settings is None or not trials:
         return None
-    stop = settings.part("stop")
+    one = described[0]
     return StudyRequest(
-        workload=settings.text("workload"),
+        workload=settings.workload,
         batch_sizes=tuple(row.batch_size for row in curve.rows),
         out=NEW,
         trials=trials,
-        optimizer=facts.text("optimizer") or None,
-        space=Path(asked.text("space")) if asked.text("space") else None,
-        target=facts.text("target") or None,
-        max_steps=stop.whole("steps"),
-        max_epochs=stop.number("epochs"),
-        racing=facts.truth("early_stopping"),
-        seed=facts.whole("seed") or StudyRequest.seed,
-        overrides=tuple(asked.texts("overrides")),
+        optimizer=one.optimizer,
+        space=None if one.asked.space is None else Path(one.asked.space),
+        target=one.target,
+        max_steps=settings.stop.steps,
+        max_epochs=settings.stop.epochs,
+        racing=bool(one.early_stopping),
+        seed=one.seed or StudyRequest.seed,
+        overrides=one.asked.overrides,
     )
 
 
-def _trials(curve: Curve, described: Sequence[Facts]) -> int:
+def _trials(curve: Curve, described: Sequence[StudyDescription]) -> int:
     """Return how many trials were asked for at a time: before that was recorded, as many as there are in a stage."""
-    asked = [one.part("asked").whole("trials") or 0 for one in described]
-    later_stages = [stage.whole("first_trial") or 0 for one in described for stage in one.each("stages")[1:2]]
-    return max(asked) or max(later_stages, default=0) or max(row.trials for row in curve.rows)
+    asked = [one.asked.trials or 0 for one in described]
+    later_stages = [stage.first_trial for one in described for stage in one.stages[1:2]]
+    return max(asked, default=0) or max(later_stages, default=0) or max(row.trials for row in curve.rows)
 
 
-def _origin(described: Sequence[Facts]) -> dict[str, str]:
-    if not described:
+def _origin(described: Sequence[StudyDescription]) -> dict[str, str]:
+    if not described or described[0].seed is None:
         return {}
-    facts = described[0]
-    found = {
-        "seed of the settings": facts.text("seed"),
-        "seed of each trial": "its number" if facts.text("seed") else "",
-    }
-    return {**{name: text for name, text in found.items() if text}, **origin_of(facts)}
+    return {"seed of the settings": f"{described[0].seed:,}", "seed of each trial": "its number"}

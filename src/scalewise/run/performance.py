@@ -28,6 +28,7 @@ from scalewise.loop.train import Loop
 from scalewise.loop.votes import Votes
 from scalewise.optim.kernels import failed_to_compile
 from scalewise.recipe.resolve import ResolvedConfig
+from scalewise.record.results.run import PerformanceChoice
 from scalewise.run.build import GPU_BUCKET_MEGABYTES, bucket_megabytes, build_loop, load_splits
 from scalewise.workloads import Workload
 
@@ -69,9 +70,9 @@ class Choice:
         )
 
     @classmethod
-    def recorded(cls, content: Mapping[str, Any], config: ResolvedConfig, world: World, device: torch.device) -> Self:
+    def recorded(cls, earlier: PerformanceChoice, config: ResolvedConfig, world: World, device: torch.device) -> Self:
         """Return the choice of an earlier sitting, where nothing else is asked for now."""
-        earlier, performance = cls(**content), config.performance
+        performance = config.performance
         kept: dict[str, Any] = {}
         if performance.memory_format == AUTO:
             kept["memory_format"] = earlier.memory_format

@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from scalewise.errors import FolderError
 from scalewise.loop.clock import Clock
@@ -15,6 +14,8 @@ from scalewise.loop.train import EvalResult, StepResult, Stopped
 from scalewise.recipe.resolve import ResolvedCheckpoint
 from scalewise.record.folder import RunFolder
 from scalewise.record.provenance import now
+from scalewise.record.results.checkpoint import CheckpointNumbers, NoiseSamples
+from scalewise.record.results.run import RunFacts, RunMetadata, RunProgress, Times
 from scalewise.record.status import Status
 from scalewise.record.tensorboard import EventFiles
 
@@ -54,8 +55,8 @@ class Recorder:
     """The hash of what decides the model."""
     state: TrainingState
     clock: Clock
-    facts: Mapping[str, Any]
-    """What is known about the run from the start: for the metadata."""
+    facts: RunFacts
+    """What is known about the run from the start."""
     global_batch: int
     settings: ResolvedCheckpoint
     timer: CheckpointTimer
@@ -93,21 +94,20 @@ class Recorder:
 
     def write_metadata(self, status: Status, reason: Reason | None = None) -> None:
         """Write everything known about the run now."""
-        steps = self.state.step
+        steps, scale = self.state.step, self.state.loss_scale
         seconds = self.clock.training_seconds
-        self.folder.write_metadata(
-            {
-                **self.facts,
-                "status": status,
-                "stopped_by": reason,
-                "steps": steps,
-                "examples": steps * self.global_batch,
-                **self._loss_scale_facts(),
-                "examples_per_second": round(steps * self.global_batch / seconds, 1) if seconds else None,
-                **{name: round(value, 6) for name, value in asdict(self.clock).items()},
-                "updated": now(),
-            }
+        progress = RunProgress(
+            status=status,
+            stopped_by=reason,
+            steps=steps,
+            examples=steps * self.global_batch,
+            loss_scale=None if scale is None else scale.value,
+            skipped_steps=None if scale is None else scale.skipped_steps,
+            examples_per_second=round(steps * self.global_batch / seconds, 1) if seconds else None,
+            updated=now(),
+            **{name: round(value, 6) for name, value in asdict(self.clock).items()},
         )
+        self.folder.write_metadata(RunMetadata.of(self.facts, progress))
 
     def _end(self, reason: Reason) -> None:
         status = status_after(reason)
@@ -128,10 +128,6 @@ class Recorder:
         with self.state.average.in_place():
             self.folder.write_model(self.state.model_tensors())
 
-    def _loss_scale_facts(self) -> dict[str, Any]:
-        scale = self.state.loss_scale
-        return {} if scale is None else {"loss_scale": scale.value, "skipped_steps": scale.skipped_steps}
-
     def _tell_of_overflow(self, step: int) -> None:
         scale = self.state.loss_scale
         if scale is None:
@@ -149,8 +145,8 @@ class Recorder:
             self.say(f"no checkpoint at step {self.state.step}, but training goes on: {error}")
 
     def _checkpoint(self) -> None:
-        noise = None if self.noise is None else asdict(self.noise)
-        numbers = {"workload": self.facts["workload"], "clock": asdict(self.clock), "noise": noise}
+        noise = None if self.noise is None else NoiseSamples(**asdict(self.noise))
+        numbers = CheckpointNumbers(workload=self.facts.workload, clock=Times(**asdict(self.clock)), noise=noise)
         started = time.perf_counter()
         try:
             self.folder.save_checkpoint(self.state.step, self.recipe, self.state.tensors(), numbers, self.settings.keep)

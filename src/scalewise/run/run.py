@@ -32,6 +32,7 @@ from scalewise.loop.train import EvalResult, Loop, Stopped
 from scalewise.recipe.resolve import ResolvedConfig, fingerprint
 from scalewise.record import provenance
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.run import PerformanceChoice, RunFacts
 from scalewise.record.status import Status
 from scalewise.record.tensorboard import EventFiles, check_installed
 from scalewise.run.performance import Builder, Choice, choose
@@ -70,7 +71,7 @@ def run(
         stack.enter_context(joined(world, device, config.cluster.timeout_seconds))
         stop_request = StopRequest()
         folder = RunFolder(out) if world.chief else None
-        earlier = broadcast_from_chief(_earlier_choice(folder))
+        earlier = _earlier_choice(folder)
         choice = Choice.default(config, world, device)
         if earlier is not None:
             choice = Choice.recorded(earlier, config, world, device)
@@ -105,11 +106,14 @@ def run(
     return status_after(result.reason)
 
 
-def _earlier_choice(folder: RunFolder | None) -> dict[str, Any] | None:
-    """Read how an earlier sitting did its arithmetic; a folder that cannot be read is told of when it is opened."""
+def _earlier_choice(folder: RunFolder | None) -> PerformanceChoice | None:
+    """Tell every worker how an earlier sitting did its arithmetic; what cannot be read is told of when it is opened."""
+    known = None
     with contextlib.suppress(FolderError):
-        return folder.metadata().get("performance") if folder is not None else None
-    return None
+        known = folder.metadata() if folder is not None else None
+    choice = None if known is None or known.performance is None else known.performance.model_dump()
+    shared = broadcast_from_chief(choice)
+    return None if shared is None else PerformanceChoice(**shared)
 
 
 @dataclass(frozen=True)
@@ -156,7 +160,7 @@ def _open(
     stack.enter_context(folder.claimed())
     folder.check(config)
     if finished := folder.finished():
-        return Start(finished=Status(finished))
+        return Start(finished=finished)
     folder.write_config(config)
     saved = folder.latest_checkpoint(config, say)
     step = saved.step if saved is not None else 0
@@ -166,7 +170,10 @@ def _open(
         return Start(last=last)
     state.load(saved.tensors)
     say(f"continues from the checkpoint at step {step}")
-    return Start(step, Clock(**saved.numbers["clock"]), last, saved.numbers.get("noise"))
+    noise = saved.numbers.noise
+    return Start(
+        step, Clock(**dict(saved.numbers.clock)), last, None if noise is None else noise.model_dump(mode="json")
+    )
 
 
 def _take_up(loop: Loop, start: Start) -> None:
@@ -198,14 +205,13 @@ def _derived(config: ResolvedConfig, loop: Loop) -> list[str]:
     facts = loop.parts.schedule.facts()
     if recipe.scaling != "none":
         sentences.append(
-            f"learning rate {facts['full_learning_rate']:g}, scaled from {recipe.learning_rate:g} "
+            f"learning rate {facts.full_learning_rate:g}, scaled from {recipe.learning_rate:g} "
             f"at batch {recipe.reference_batch} ({recipe.scaling})"
         )
-    if facts["warmup_steps"]:
-        first = facts["first_learning_rate"]
-        sentences.append(f"{recipe.warmup} warmup of {facts['warmup_steps']} steps from {first:g}")
-    if facts["decay_points"]:
-        steps = ", ".join(f"{step:,}" for step in facts["decay_points"])
+    if facts.warmup_steps:
+        sentences.append(f"{recipe.warmup} warmup of {facts.warmup_steps} steps from {facts.first_learning_rate:g}")
+    if facts.decay_points:
+        steps = ", ".join(f"{step:,}" for step in facts.decay_points)
         sentences.append(f"schedule {recipe.schedule} with its points at steps {steps}")
     if (scale := loop.parts.state.loss_scale) is not None:
         sentences.append(f"loss scale {scale.value:g}")
@@ -228,23 +234,23 @@ def _view(loop: Loop, world: World) -> View:
 def _recorder(
     folder: RunFolder, config: ResolvedConfig, loop: Loop, device: torch.device, view: View, choice: Choice
 ) -> Recorder:
-    state = loop.parts.state
-    facts = {
-        "workload": config.workload,
-        "parameters": config.recipe.model_dump(mode="json"),
-        "weights": sum(parameter.numel() for parameter in state.weights.parameters),
-        "train_examples": len(loop.parts.feed.source.examples),
-        "derived": loop.parts.schedule.facts(),
-        "target": None if config.stop.target is None else str(config.stop.target),
-        "workers": config.cluster.workers,
-        "threads_per_worker": torch.get_num_threads(),
-        "performance": dataclasses.asdict(choice),
-        "device": str(device),
-        "versions": provenance.versions(),
-        "hardware": provenance.hardware(gpu_name(device)),
-        "git_commit": provenance.git_commit(),
-        "started": folder.metadata().get("started", provenance.now()),
-    }
+    state, earlier = loop.parts.state, folder.metadata()
+    facts = RunFacts(
+        workload=config.workload,
+        parameters=config.recipe.model_dump(mode="json"),
+        weights=sum(parameter.numel() for parameter in state.weights.parameters),
+        train_examples=len(loop.parts.feed.source.examples),
+        derived=loop.parts.schedule.facts(),
+        target=None if config.stop.target is None else str(config.stop.target),
+        workers=config.cluster.workers,
+        threads_per_worker=torch.get_num_threads(),
+        performance=PerformanceChoice(**dataclasses.asdict(choice)),
+        device=str(device),
+        versions=provenance.versions(),
+        hardware=provenance.hardware(gpu_name(device)),
+        git_commit=provenance.git_commit(),
+        started=(earlier.started if earlier is not None else None) or provenance.now(),
+    )
     recorder = Recorder(
         folder=folder,
         recipe=fingerprint(config),

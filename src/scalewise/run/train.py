@@ -40,7 +40,7 @@ def train(request: TrainRequest) -> Trained:
         return Trained(run(config, workload, folder.path, world), folder, told=not world.chief)
     folder.check(config)
     if finished := folder.finished():
-        return Trained(Status(finished), folder)
+        return Trained(finished, folder)
     return _launch(request, config, folder)
 
 
@@ -68,4 +68,5 @@ def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Trained
     exit_code = launch_local(arguments(for_workers), config, Console(stderr=True).print)
     if exit_code in (ExitCode.BUG, ExitCode.MISTAKE):
         raise Failed(exit_code)
-    return Trained(Status(folder.metadata().get("status", Status.INCOMPLETE)), folder, told=True)
+    known = folder.metadata()
+    return Trained(Status.INCOMPLETE if known is None else known.status, folder, told=True)

@@ -19,6 +19,7 @@ from scalewise.cluster.world import World
 from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode
 from scalewise.loop.train import EvalResult
+from scalewise.record.folder import RunFolder
 from scalewise.record.status import Status
 from scalewise.record.study_folder import OWN
 from scalewise.run.build import load_splits
@@ -119,13 +120,18 @@ def _train(trials: Trials, task: Task, workload: Workload, splits: dict[str, Exa
     plan = trials.plan
     judge = Judge(trials, task)
     folder = plan.run_folder(task.trial_id)
-    before = int(folder.metadata().get("steps", 0))
+    before = _steps(folder)
     started = time.perf_counter()
     # Between two trials a signal ends the process at once, which loses nothing.
     status = run(plan.config(task.trial_id), workload, folder.path, World(), splits, judge.enough)
-    after = int(folder.metadata().get("steps", 0))
+    after = _steps(folder)
     _note(plan, task.trial_id, before, after, time.perf_counter() - started)
     return status is Status.INCOMPLETE and not judge.said_so
+
+
+def _steps(folder: RunFolder) -> int:
+    known = folder.metadata()
+    return 0 if known is None else known.steps
 
 
 @dataclass

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalewise.config import AUTO, Config, Target, differences, load_config
+from pydantic import ValidationError
+
+from scalewise.config import AUTO, Config, Target, load_config
 from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, FolderError
 from scalewise.loop.stopping import stop_rule
 from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.confirmations import Confirmations
 from scalewise.record.folder import RunFolder
-from scalewise.record.study_folder import OWN, StudyFolder
+from scalewise.record.results.study import StudyAsked, StudyDescription, StudySettings, StudyStage
+from scalewise.record.study_folder import OWN, StudyFolder, TrialFolder
 from scalewise.requests import StudyRequest
 from scalewise.run.build import resolved
 from scalewise.storage import LocalStore, Store
@@ -24,8 +27,6 @@ from scalewise.study.space import Edge, Parameter, Space, default_space, point, 
 from scalewise.workloads.door import find_workload
 
 _EVALUATIONS_PER_EPOCH = 4
-_ASKED = "asked"
-"""What a reader needs to repeat the study; the rest of its description says what it comes to."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,15 @@ class Stage:
     first_trial: int
     space: Space
 
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {
-            "first_trial": self.first_trial,
-            "parameter_configs": {name: parameter.content() for name, parameter in self.space.items()},
-        }
+    def as_recorded(self) -> StudyStage:
+        """Return it as a study's description has it."""
+        ranges = {name: parameter.as_range() for name, parameter in self.space.items()}
+        return StudyStage(first_trial=self.first_trial, parameter_configs=ranges)
+
+    @classmethod
+    def of(cls, found: StudyStage) -> "Stage":
+        """Read it from a study's description."""
+        return cls(found.first_trial, {name: Parameter.of(one) for name, one in found.parameter_configs.items()})
 
 
 @dataclass(frozen=True)
@@ -102,8 +106,12 @@ class BatchPlan:
         return RunFolder(self.out / self.runs / str(trial_id))
 
     def trial(self, trial_id: int) -> str:
-        """Where a trial is published."""
+        """The name under which a trial is published."""
         return f"{self._published}/{trial_id}"
+
+    def published(self, trial_id: int) -> TrialFolder:
+        """Where a trial is published."""
+        return TrialFolder(str(self.out / self.trial(trial_id)))
 
     def claimed(self, what: object) -> AbstractContextManager[bool]:
         """Try to be the only process with a trial, or with something else that one does at a time."""
@@ -136,38 +144,41 @@ class BatchPlan:
         """The fresh runs of the settings that were found."""
         return Confirmations(self.out / OWN / "confirmed" / self._published)
 
-    def description(self) -> dict[str, Any]:
+    def description(self) -> StudyDescription:
         """Return what study.json says; with racing no number of steps makes a trial complete, which is a 0 there."""
         dataset, model, optimizer = self.name
-        return {
-            "batch_size": self.batch_size,
-            "dataset": dataset,
-            "model": model,
-            "optimizer": optimizer,
-            "early_stopping": self.racing,
-            "train_steps": 0 if self.racing else self.course.max_steps,
-            "parameter_configs": self.stages[-1].content()["parameter_configs"],
-            "stages": [stage.content() for stage in self.stages],
-            "target": str(self.target),
-            "max_steps": self.course.max_steps,
-            "train_examples": self.train_examples,
-            "seed": self.seed,
-            "settings": self.base.model_dump(mode="json", include={"workload", "recipe", "stop", "evaluate"}),
-            _ASKED: {
-                "trials": self.trials_per_stage,
-                "space": None if self.space_file is None else str(self.space_file),
-                "overrides": list(self.overrides),
-            },
-        }
+        stages = tuple(stage.as_recorded() for stage in self.stages)
+        settings = self.base.model_dump(mode="json", include={"workload", "recipe", "stop", "evaluate"})
+        space = None if self.space_file is None else str(self.space_file)
+        return StudyDescription(
+            batch_size=self.batch_size,
+            dataset=dataset,
+            model=model,
+            optimizer=optimizer,
+            early_stopping=self.racing,
+            train_steps=0 if self.racing else self.course.max_steps,
+            parameter_configs=stages[-1].parameter_configs,
+            stages=stages,
+            target=str(self.target),
+            max_steps=self.course.max_steps,
+            train_examples=self.train_examples,
+            seed=self.seed,
+            settings=StudySettings.model_validate(settings),
+            asked=StudyAsked(trials=self.trials_per_stage, space=space, overrides=self.overrides),
+        )
 
     def taken_up(self) -> "BatchPlan":
         """Return the plan with whatever stages its folder has; a folder with another study is refused."""
         if not self.folder.described():
             return self
-        content = self.folder.description()
-        stages = [_read_stage(stage) for stage in content.get("stages", [])]
+        there = self.folder.description()
+        try:
+            stages = [Stage.of(stage) for stage in there.stages]
+        except ValidationError as error:
+            raise FolderError(f"{self.folder.path} is damaged: its stages make no sense: {error}") from None
         plan = dataclasses.replace(self, stages=(*self.stages, *stages[1:]))
-        plan._check(content)
+        if found := there.differs_from(plan.description()):
+            raise FolderError(f"{self.folder.path} holds another study: {'; '.join(found[:3])}; use another --out")
         return plan
 
     def widened(self, best: Mapping[str, float | int]) -> "BatchPlan":
@@ -181,13 +192,6 @@ class BatchPlan:
         """Return which settings of the best trial are at an end of their range."""
         found = {name: parameter.at_edge(best[name]) for name, parameter in self.space.items()}
         return {name: edge for name, edge in found.items() if edge is not None}
-
-    def _check(self, content: Mapping[str, Any]) -> None:
-        there, now = (
-            {name: value for name, value in one.items() if name != _ASKED} for one in (content, self.description())
-        )
-        if found := differences(there, now):
-            raise FolderError(f"{self.folder.path} holds another study: {'; '.join(found[:3])}; use another --out")
 
 
 def plan_study(request: StudyRequest) -> list[BatchPlan]:
@@ -241,11 +245,6 @@ def _plan(request: StudyRequest, defaults: Mapping[str, Any], batch_size: int, t
         space_file=request.space,
         overrides=request.overrides,
     )
-
-
-def _read_stage(content: Mapping[str, Any]) -> Stage:
-    parameters = content["parameter_configs"].items()
-    return Stage(content["first_trial"], {name: Parameter.model_validate(value) for name, value in parameters})
 
 
 def _merged(content: Mapping[str, Any], shared: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from scipy.stats import qmc
 
 from scalewise.config import Recipe, read_yaml
 from scalewise.errors import ConfigError, nearest
+from scalewise.record.results.study import ParameterRange
 from scalewise.seeds import Purpose, derive
 
 Edge = Literal["min_value", "max_value"]
@@ -107,13 +108,18 @@ class Parameter(BaseModel):
             case _:
                 return value
 
-    def content(self) -> dict[str, Any]:
+    def as_range(self) -> ParameterRange:
         """Return it as the layout has it."""
         if self.type == "DISCRETE":
-            return {"type": self.type, "feasible_points": list(self.feasible_points)}
+            return ParameterRange(type=self.type, feasible_points=list(self.feasible_points))
         whole = int if self.type == "INTEGER" else float
-        bounds = {"min_value": whole(self.min_value or 0), "max_value": whole(self.max_value or 0)}
-        return {"type": self.type, **bounds, "scale": self.scale}
+        low, high = whole(self.min_value or 0), whole(self.max_value or 0)
+        return ParameterRange(type=self.type, min_value=low, max_value=high, scale=self.scale)
+
+    @classmethod
+    def of(cls, found: ParameterRange) -> Self:
+        """Read it from the layout."""
+        return cls.model_validate(found.model_dump(exclude_none=True))
 
 
 Space = Mapping[str, Parameter]

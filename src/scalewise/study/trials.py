@@ -1,17 +1,17 @@
 """The trials of one batch size on disk: how far each has got, and how it is published."""
 
 import contextlib
-import json
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from scalewise.analysis.outcomes import first_steps
 from scalewise.config import Target
-from scalewise.record.folder import METADATA, RunFolder
-from scalewise.record.measurements import MEASUREMENTS, as_table
+from scalewise.record.folder import RunFolder
+from scalewise.record.results.run import RunMetadata
+from scalewise.record.results.trial import PublishedTrial
 from scalewise.record.status import Status
+from scalewise.record.study_folder import TrialFolder, last_written, publish
 from scalewise.study.plan import BatchPlan
 from scalewise.study.race import Progress, arrived, bound, kept_until
 
@@ -44,24 +44,21 @@ class Trials:
         return [self._progress(trial_id) for trial_id in range(self.plan.trials)]
 
     def _progress(self, trial_id: int) -> Progress:
-        training = self.plan.run_folder(trial_id).path
-        if training.exists():
+        training, published = self.plan.run_folder(trial_id), self.plan.published(trial_id)
+        if training.path.exists():
             with contextlib.suppress(FileNotFoundError):
                 found = self._read(trial_id, training)
-                if training.exists():  # else another process has published it just now, and this may be half of it
+                if training.path.exists():  # else another process has published it just now, and this may be half of it
                     return found
-        published = self.plan.trial(trial_id)
-        if not self.plan.store.exists(published):
-            return Progress(trial_id)
-        return self._read(trial_id, self.plan.out / published)
+        return self._read(trial_id, published) if published.path.exists() else Progress(trial_id)
 
-    def _read(self, trial_id: int, folder: Path) -> Progress:
-        files = [folder / METADATA, folder / MEASUREMENTS]
-        times = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
-        seen = self._seen.get(folder)
+    def _read(self, trial_id: int, folder: RunFolder | TrialFolder) -> Progress:
+        times = last_written(folder.path)
+        seen = self._seen.get(folder.path)
         if seen is None or seen[0] != times:
-            seen = times, read_progress(trial_id, RunFolder(folder), self.plan.target, self.plan.course.max_steps)
-            self._seen[folder] = seen
+            known = folder.metadata() if isinstance(folder, RunFolder) else folder.trial()
+            found = progress_of(trial_id, known, _rows(folder), self.plan.target, self.plan.course.max_steps)
+            seen = self._seen[folder.path] = times, found
         return seen[1]
 
     def settled(self) -> bool:
@@ -78,46 +75,43 @@ class Trials:
         self.plan.store.remove(self.plan.runs)
 
     def _publish(self, trial: Progress, until: int | None) -> None:
-        training = self.plan.run_folder(trial.trial_id)
-        store, published = self.plan.store, self.plan.trial(trial.trial_id)
-        rows = (training if training.path.exists() else RunFolder(self.plan.out / published)).measurements()
+        training, published = self.plan.run_folder(trial.trial_id), self.plan.published(trial.trial_id)
+        rows = _rows(training if training.path.exists() else published)
         raced_out = until is not None and not (trial.diverged is not None and trial.diverged <= until)
         kept = [row for row in rows if until is None or row[0] <= until] if raced_out else rows
-        metadata = json.dumps(self._metadata(trial, kept, raced_out), indent=2).encode() + b"\n"
-        files = {MEASUREMENTS: as_table(kept), METADATA: metadata}
-        if not store.exists(published):
-            store.write_together(published, files)
-            return
-        for name, content in files.items():
-            store.write(f"{published}/{name}", content)
+        publish(self.plan.store, self.plan.trial(trial.trial_id), self._ended(trial, kept, raced_out), kept)
 
-    def _metadata(self, trial: Progress, kept: Rows, raced_out: bool) -> dict[str, Any]:
-        diverged = trial.diverged is not None and not raced_out
-        if diverged:
-            steps, why = trial.diverged, "diverged"
-        elif raced_out:
+    def _ended(self, trial: Progress, kept: Rows, raced_out: bool) -> PublishedTrial:
+        steps, why = self.plan.course.max_steps, "steps"
+        if raced_out:
             steps, why = kept[-1][0] if kept else 0, "race"
-        else:
-            steps, why = self.plan.course.max_steps, "steps"
-        return {
-            "trial_id": trial.trial_id,
-            "status": Status.INFEASIBLE if diverged else Status.COMPLETE,
-            "steps": steps,
-            "parameters": self.parameters(trial.trial_id),
-            "stopped_by": why,
-        }
+        elif trial.diverged is not None:
+            steps, why = trial.diverged, "diverged"
+        return PublishedTrial(
+            trial_id=trial.trial_id,
+            status=Status.INFEASIBLE if why == "diverged" else Status.COMPLETE,
+            steps=steps,
+            parameters=self.parameters(trial.trial_id),
+            stopped_by=why,
+        )
 
 
-def read_progress(trial_id: int, folder: RunFolder, target: Target, max_steps: int) -> Progress:
-    """Read how far a trial has got from the folder that it is trained, or published, in."""
-    metadata, rows = folder.metadata(), folder.measurements()
+def _rows(folder: RunFolder | TrialFolder) -> Rows:
+    return folder.measurements() if isinstance(folder, RunFolder) else folder.rows()
+
+
+def progress_of(
+    trial_id: int, known: RunMetadata | PublishedTrial | None, rows: Rows, target: Target, max_steps: int
+) -> Progress:
+    """Say how far a trial has got from what it has recorded where it is trained, or published."""
     measured = [(step, metrics[target.metric]) for step, metrics in rows]
     finite = [(step, value) for step, value in measured if math.isfinite(value)]
     reached = first_steps(finite, target.below, target.value)
+    status = None if known is None else known.status
     return Progress(
         trial_id,
         measured=rows[-1][0] if rows else None,
         reached=None if reached is None else int(reached),
-        diverged=int(metadata.get("steps", 0)) if metadata.get("status") == Status.INFEASIBLE else None,
-        finished=metadata.get("status") == Status.COMPLETE and bool(rows) and rows[-1][0] >= max_steps,
+        diverged=known.steps if known is not None and status is Status.INFEASIBLE else None,
+        finished=status is Status.COMPLETE and bool(rows) and rows[-1][0] >= max_steps,
     )

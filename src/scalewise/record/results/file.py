@@ -25,6 +25,8 @@ class ResultFile(ResultPart):
 
     file_name: ClassVar[str]
     present_format: ClassVar[int] = 2
+    leaves_out_none: ClassVar[bool] = True
+    """Whether a key without a value is left out of the file, and not written as null."""
 
     @classmethod
     def is_in(cls, folder: Path) -> bool:
@@ -54,9 +56,7 @@ class ResultFile(ResultPart):
         try:
             return cls.model_validate(cls.upgraded(found, written_as))
         except ValidationError as error:
-            first = error.errors()[0]
-            key = ".".join(map(str, first["loc"]))
-            raise FolderError(f"{where} is damaged: {key}={first['input']!r}: {first['msg']}") from None
+            raise FolderError(f"{where} is damaged: {_first_mistake(error)}") from None
 
     @classmethod
     def upgraded(cls, content: dict[str, Any], written_as: int) -> Mapping[str, Any]:
@@ -68,6 +68,17 @@ class ResultFile(ResultPart):
         LocalStore(folder).write(self.file_name, self.content())
 
     def content(self) -> bytes:
-        """Return the bytes of the file; what is None is left out."""
-        plain = {"format": self.present_format, **self.model_dump(mode="json", exclude_none=True)}
-        return json.dumps(plain, indent=2).encode() + b"\n"
+        """Return the bytes of the file."""
+        return json.dumps(self.plain(), indent=2).encode() + b"\n"
+
+    def plain(self) -> dict[str, Any]:
+        """Return what the file holds, as plain values."""
+        return {"format": self.present_format, **self.model_dump(mode="json", exclude_none=self.leaves_out_none)}
+
+
+def _first_mistake(error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"]))
+    if first["type"] == "missing":
+        return f"it has no {key}"
+    return f"{key}={first['input']!r:.80}: {first['msg']}"
