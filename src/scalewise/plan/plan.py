@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scalewise.bench.throughput import read_throughput
 from scalewise.errors import ConfigError
 from scalewise.plan.bench_folder import read_bench
 from scalewise.plan.candidates import Candidate, candidates, cheapest, fastest, frontier
@@ -20,6 +19,7 @@ from scalewise.plan.sentences import choice_sentences, left_out, scaling_sentenc
 from scalewise.plan.source import StepsSource, steps_from_file, steps_from_study
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
+from scalewise.record.throughput import read_throughput
 from scalewise.requests import PlanRequest, by_commas
 from scalewise.storage import write_result
 from scalewise.words import percent
