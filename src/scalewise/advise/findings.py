@@ -97,7 +97,7 @@ class Findings:
         return {
             "says": self.sentences(),
             "analysis": None if self.curve is None else self.curve.content(),
-            "plan": None if self.plan is None else self.plan.content(),
+            "plan": None if self.plan is None else self.plan.file.plain(),
         }
 
     def _critical(self) -> str:

@@ -66,8 +66,7 @@ class ResultFile(ResultPart):
         if not isinstance(written_as, int) or isinstance(written_as, bool) or written_as > cls.present_format:
             raise FolderError(f"{where} has the format {written_as!r}: it was written by a later version of scalewise")
         try:
-            # As JSON again: strict, and still with tuples, paths and names of an enumeration.
-            return cls.model_validate_json(json.dumps(cls.upgraded(found, written_as)), strict=True)
+            return cls.model_validate(cls.upgraded(found, written_as))
         except ValidationError as error:
             raise FolderError(f"{where} is damaged: {_mistake(error)}") from None
 
