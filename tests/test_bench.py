@@ -10,13 +10,13 @@ from PIL import Image
 
 from limits import little_memory, slow_network
 from processes import NETS, ROOT, Finished, finish, group, scalewise, start
-from scalewise.bench.breakdown import Phase
 from scalewise.bench.medians import median
 from scalewise.bench.phases import seconds_by_phase
-from scalewise.bench.throughput import read_throughput, series
 from scalewise.bench.verdict import Verdict, verdict
 from scalewise.cluster.world import World
 from scalewise.config import load_config
+from scalewise.record.results.bench import Phase
+from scalewise.record.throughput import read_throughput, series
 from scalewise.run.build import build_loop, resolved
 from scalewise.workloads.door import find_workload
 

@@ -12,10 +12,10 @@ from PIL import Image
 
 from processes import ROOT, Finished, group
 from reading import read_line
-from scalewise.analysis.steps_file import StepsRow
 from scalewise.config import read_config
 from scalewise.plan.plan import plan
 from scalewise.plan.statistics import statistics
+from scalewise.record.steps import StepsRow
 from scalewise.requests import PlanRequest, TrainRequest
 from test_study import complete, request
 

@@ -10,7 +10,7 @@ import pytest
 from processes import ROOT, Finished, group
 from scalewise.analysis.speed import NetworkFigures, fit_speed, place_of
 from scalewise.analysis.step_time import PARAMETERS, log_step_seconds
-from scalewise.bench.throughput import Throughput
+from scalewise.record.throughput import Throughput
 
 P100 = ROOT / "examples" / "p100_throughput.csv"
 NOISE = 0.02

@@ -25,6 +25,7 @@ from scalewise.plan.clusters import read_clusters
 from scalewise.plan.plan import Plan, multiply, plan
 from scalewise.plan.source import NothingHeld, Unstable
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.bench import BenchFile
 from scalewise.record.results.run import RunMetadata
 from scalewise.report.report import report
 from scalewise.requests import (
@@ -148,7 +149,7 @@ class Adviser:
     def _bench(self) -> None:
         """Measure one worker, and as many as there are cores."""
         out = self._request.out / "bench"
-        if not (out / "bench.json").exists():
+        if not BenchFile.is_in(out):
             request = BenchRequest(
                 workload=self._request.workload,
                 workers=tuple(sorted({1, usable_cores()})),

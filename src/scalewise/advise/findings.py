@@ -1,6 +1,5 @@
 """What advice says, in a few plain sentences."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +8,7 @@ from typing import Any
 
 from scalewise.analysis.curve import Curve
 from scalewise.analysis.noise import latest_noise_scale
-from scalewise.bench.throughput import Throughput, read_throughput
-from scalewise.errors import DataError
+from scalewise.errors import DataError, UserError
 from scalewise.loop.noise import NoiseScale
 from scalewise.loop.stopping import Reason
 from scalewise.plan.candidates import Candidate
@@ -19,7 +17,9 @@ from scalewise.plan.sentences import unstable_sentence
 from scalewise.plan.source import Unstable
 from scalewise.plan.statistics import Statistic
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.bench import BenchFile
 from scalewise.record.results.run import RunMetadata
+from scalewise.record.throughput import Throughput, throughput_in
 from scalewise.words import counted, duration
 
 _WORTH_IT = 1.1
@@ -38,13 +38,13 @@ class Speed:
     def read(cls, folder: Path) -> "Speed":
         """Read it back from its folder."""
         try:
-            content = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
-            verdicts = {(row["workers"], row["global_batch"]): str(row["verdict"]) for row in content["breakdown"]}
+            measured = BenchFile.read(folder).breakdown
+            verdicts = {(point.workers, point.global_batch): point.verdict for point in measured}
             if not verdicts:
-                raise ValueError("nothing was measured")
-            return cls(read_throughput(folder / "throughput.csv"), verdicts)
-        except (OSError, ValueError, KeyError, TypeError):
-            raise DataError(f"{folder} is damaged: remove it, and the same command measures again") from None
+                raise DataError(f"in {folder} nothing was measured")
+            return cls(throughput_in(folder), verdicts)
+        except UserError as error:
+            raise DataError(f"{error}; remove {folder}, and the same command measures again") from None
 
     def speedup(self) -> tuple[Throughput, Throughput, float]:
         """Return one worker and the most, at the most examples each, and how much faster they are."""
@@ -99,7 +99,7 @@ class Findings:
         return {
             "says": self.sentences(),
             "analysis": None if self.curve is None else self.curve.content(),
-            "plan": None if self.plan is None else self.plan.content(),
+            "plan": None if self.plan is None else self.plan.file.plain(),
         }
 
     def _critical(self) -> str:

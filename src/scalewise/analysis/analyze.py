@@ -12,13 +12,13 @@ from scalewise.analysis.archive import COMPLETE, INFEASIBLE, Skipped, Study, rea
 from scalewise.analysis.curve import make_curve
 from scalewise.analysis.findings import Analysis, BudgetBest, Workload
 from scalewise.analysis.goals import published_goal
-from scalewise.analysis.outcomes import Outcome, StepsToTarget, steps_to_target
+from scalewise.analysis.outcomes import Outcome, StepsToTarget, steps_of_batches, steps_to_target
 from scalewise.analysis.pictures import draw_all
 from scalewise.analysis.scatter import ScatterPoint, scatter_point
-from scalewise.analysis.steps_file import read_steps, steps_of_batches
 from scalewise.config import Target
 from scalewise.errors import ConfigError, DataError, nearest
 from scalewise.record.results.study import StudyDescription
+from scalewise.record.steps import read_steps
 from scalewise.record.study_folder import OWN
 from scalewise.requests import AnalyzeRequest
 from scalewise.storage import write_result

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scalewise.analysis.critical import CurvePoint
+from scalewise.record.steps import StepsRow
 
 CONFIDENCE = 0.9
 """Of the interval of a batch size's steps."""
@@ -85,6 +86,19 @@ def steps_to_target(batch_size: int, outcomes: Sequence[Outcome], infeasible: in
         parameters=arrived[0].parameters if arrived else {},
         arrived=arrived,
     )
+
+
+def steps_of_batches(rows: list[StepsRow]) -> list[StepsToTarget]:
+    """Take every row for a trial, and find the fewest steps of each batch size."""
+    trials: dict[int, list[Outcome]] = {}
+    for number, row in enumerate(rows):
+        trials.setdefault(row.global_batch, []).append(_outcome_of(number, row))
+    return [steps_to_target(batch_size, trials[batch_size]) for batch_size in sorted(trials)]
+
+
+def _outcome_of(number: int, row: StepsRow) -> Outcome:
+    parameters = {} if row.learning_rate is None else {"learning_rate": row.learning_rate}
+    return Outcome(number, row.steps if row.reached else None, row.steps, parameters)
 
 
 def first_steps(measured: Iterable[tuple[float, float]], below: bool, value: float) -> float | None:

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from scalewise.analysis.step_time import PARAMETERS, Floats, Place, log_step_seconds
-from scalewise.bench.throughput import Throughput
+from scalewise.record.throughput import Throughput
 
 CONFIDENCE = 0.9
 _CARRIED = 2.0

@@ -6,8 +6,8 @@ from statistics import fmean
 from typing import Any
 
 from scalewise.analysis.speed import Prediction, SpeedModel, fit_speed, place_of
-from scalewise.bench.throughput import Series, Throughput, read_throughput, series
 from scalewise.errors import ConfigError
+from scalewise.record.throughput import Series, Throughput, read_throughput, series
 from scalewise.requests import PredictRequest
 from scalewise.words import percent
 

@@ -1,22 +1,16 @@
 """The bench from its points to its table, chart and files."""
 
 import dataclasses
-import json
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from scalewise.bench.breakdown import Breakdown
 from scalewise.bench.group import GroupResult, as_json, measure_group
 from scalewise.bench.measure import Measured
-from scalewise.bench.network import Network
 from scalewise.bench.points import Point, points
 from scalewise.bench.speedups import speedup_figure
-from scalewise.bench.throughput import Series, Throughput, read_throughput, series, write_throughput
 from scalewise.bench.verdict import verdict
 from scalewise.cluster.collectives import choose_device, gpu_name
 from scalewise.cluster.launch import launch_local
@@ -24,6 +18,8 @@ from scalewise.cluster.world import World
 from scalewise.config import AUTO, Config
 from scalewise.errors import ConfigError, ExitCode, Failed, Interrupted
 from scalewise.record.provenance import git_commit, hardware, now, versions
+from scalewise.record.results.bench import BenchAsked, BenchFile, BenchPoint, Breakdown
+from scalewise.record.throughput import Series, read_throughput, series, write_throughput
 from scalewise.requests import BenchFileRequest, BenchRequest, arguments, by_commas
 from scalewise.storage import write_result
 from scalewise.words import counted
@@ -31,47 +27,7 @@ from scalewise.workloads import Workload
 from scalewise.workloads.door import find_workload
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One measured point with its verdict."""
-
-    throughput: Throughput
-    measured: Measured
-    verdict: str
-
-    @property
-    def breakdown(self) -> Breakdown:
-        """Where the time of its step goes."""
-        point = self.throughput
-        return Breakdown(point.workers, point.global_batch, point.microbatch, self.measured.phases)
-
-
-@dataclass(frozen=True)
-class Bench:
-    """What was measured."""
-
-    series: list[Series]
-    outcomes: list[Outcome]
-    networks: list[tuple[int, Network]] = field(default_factory=list)
-    """Numbers of workers, each with the network between them."""
-
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {
-            "points": [
-                {**asdict(point), "speedup": line.speedup(point), "efficiency": line.efficiency(point)}
-                for line in self.series
-                for point in line.points
-            ],
-            "breakdown": [
-                {**asdict(outcome.throughput), "phases": outcome.measured.phases, "verdict": outcome.verdict}
-                for outcome in self.outcomes
-            ],
-            "network": [{"workers": workers, **asdict(network)} for workers, network in self.networks],
-        }
-
-
-def bench(request: BenchRequest) -> Bench | None:
+def bench(request: BenchRequest) -> BenchFile | None:
     """Measure as asked; None in a worker whose chief, or starter, has the result."""
     if request.seconds <= 0:
         raise ConfigError(f"--seconds {request.seconds:g}: it should be more than 0")
@@ -83,14 +39,14 @@ def bench(request: BenchRequest) -> Bench | None:
         result = measure_group(request, workload, world)
         if world.chief and request.group_result is not None:
             write_result(request.group_result, as_json.dump_json(result))
-        return _ended(request, [result], workload) if world.chief and request.group_result is None else None
+        return _ended(_found(request, result), [result], workload) if world.chief and not request.group_result else None
     results: list[GroupResult] = []
     console = Console(stderr=True)
     for workers in _in_turn(request):
         console.print(_announcement(request, workers), highlight=False)
         found = _launch(request, workers, workload)
         results.append(found)
-        request = dataclasses.replace(request, microbatches=tuple(found.microbatches))
+        request = _found(request, found)
     results.sort(key=lambda result: request.workers.index(result.workers))
     return _ended(request, results, workload)
 
@@ -100,16 +56,25 @@ def _in_turn(request: BenchRequest) -> Sequence[int]:
     return sorted(request.workers, reverse=True) if request.microbatches == AUTO else request.workers
 
 
+def _found(request: BenchRequest, result: GroupResult) -> BenchRequest:
+    """Ask for the microbatches that a group measured: it may have had to find what fits."""
+    return dataclasses.replace(request, microbatches=tuple(result.microbatches))
+
+
 def _announcement(request: BenchRequest, workers: int) -> str:
     sizes = "the largest that fits" if request.microbatches == AUTO else ", ".join(map(str, request.microbatches))
     return f"measuring {counted(workers, 'worker')}, microbatch {sizes}"
 
 
-def bench_from(request: BenchFileRequest) -> Bench:
+def bench_from(request: BenchFileRequest) -> BenchFile:
     """Show what was measured elsewhere."""
     lines = series(read_throughput(request.file), request.scaling == "weak")
     _draw(request.out, lines)
-    return Bench(lines, [])
+    return BenchFile(points=_points_on(lines), breakdown=(), network=())
+
+
+def _points_on(lines: Sequence[Series]) -> tuple[BenchPoint, ...]:
+    return tuple(BenchPoint.of(line, point) for line in lines for point in line.points)
 
 
 def _draw(out: Path, lines: Sequence[Series]) -> None:
@@ -151,17 +116,16 @@ def _for_workers(request: BenchRequest, config: Config, file: Path) -> BenchRequ
     )
 
 
-def _outcomes(request: BenchRequest, result: GroupResult, workload: Workload) -> list[Outcome]:
-    group = _points_of(dataclasses.replace(request, microbatches=tuple(result.microbatches)), result.workers, workload)
+def _breakdowns(request: BenchRequest, result: GroupResult, workload: Workload) -> list[Breakdown]:
+    group = _points_of(_found(request, result), result.workers, workload)
     return [
-        Outcome(_throughput(request, point, result, measured), measured, verdict(measured.phases)[1])
-        for point, measured in zip(group, result.measured, strict=True)
+        _breakdown(request, point, result, measured) for point, measured in zip(group, result.measured, strict=True)
     ]
 
 
-def _throughput(request: BenchRequest, point: Point, result: GroupResult, measured: Measured) -> Throughput:
+def _breakdown(request: BenchRequest, point: Point, result: GroupResult, measured: Measured) -> Breakdown:
     recipe, seconds = point.config.recipe, measured.step_seconds
-    return Throughput(
+    return Breakdown(
         cluster=request.cluster,
         workers=point.workers,
         global_batch=recipe.global_batch,
@@ -170,40 +134,27 @@ def _throughput(request: BenchRequest, point: Point, result: GroupResult, measur
         high=seconds.high,
         workers_per_node=result.workers_per_node,
         microbatch=int(recipe.microbatch),
+        phases=tuple(measured.phases),
+        verdict=verdict(measured.phases)[1],
     )
 
 
-def _ended(request: BenchRequest, results: Sequence[GroupResult], workload: Workload) -> Bench:
-    outcomes = [outcome for result in results for outcome in _outcomes(request, result, workload)]
-    networks = [(result.workers, result.network) for result in results if result.network is not None]
-    found = [outcome.throughput for outcome in outcomes]
-    ended = Bench(series(found, request.scaling == "weak"), outcomes, networks)
-    write_throughput(request.out / "throughput.csv", found)
-    content = {"asked": _asked(request), **ended.content(), **_origin(request, workload)}
-    write_result(request.out / "bench.json", json.dumps(content, indent=2).encode() + b"\n")
-    _draw(request.out, ended.series)
-    return ended
-
-
-def _asked(request: BenchRequest) -> dict[str, Any]:
-    """Return what a reader of the results, maybe elsewhere, needs to measure again."""
-    return {
-        "workload": request.workload,
-        "workers": list(request.workers),
-        "microbatches": list(request.microbatches),
-        "scaling": request.scaling,
-        "seconds": request.seconds,
-        "synthetic": request.synthetic,
-        "overrides": list(request.overrides),
-        "cluster": request.cluster,
-    }
-
-
-def _origin(request: BenchRequest, workload: Workload) -> dict[str, Any]:
+def _ended(request: BenchRequest, results: Sequence[GroupResult], workload: Workload) -> BenchFile:
+    measured = [breakdown for result in results for breakdown in _breakdowns(request, result, workload)]
+    speeds = [breakdown.throughput for breakdown in measured]
+    lines = series(speeds, request.scaling == "weak")
     device = choose_device(points(request, workload)[0].config.cluster.device, World())
-    return {
-        "versions": versions(),
-        "hardware": hardware(gpu_name(device)),
-        "git_commit": git_commit(),
-        "measured": now(),
-    }
+    ended = BenchFile(
+        asked=BenchAsked.of(request),
+        points=_points_on(lines),
+        breakdown=tuple(measured),
+        network=tuple(result.network for result in results if result.network is not None),
+        versions=versions(),
+        hardware=hardware(gpu_name(device)),
+        git_commit=git_commit(),
+        measured=now(),
+    )
+    write_throughput(request.out, speeds)
+    ended.write(request.out)
+    _draw(request.out, lines)
+    return ended

@@ -1,41 +1,14 @@
-"""Where the time of a step goes: each worker's phases as values, as bars and as a table."""
+"""Where the time of a step goes: each worker's phases as bars and as a table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from statistics import median
 
 from scalewise.figures.bars import Bar, Bars
 from scalewise.figures.figure import Figure
 from scalewise.figures.table import Table, numbers
-from scalewise.words import counted
+from scalewise.record.results.bench import Breakdown, Phase
 
 _MANY_BARS = 12
-
-
-class Phase(StrEnum):
-    """What a worker does during a step."""
-
-    DATA = "data"
-    COMPUTE = "forward and backward"
-    WAITING = "waiting for the slowest"
-    SYNCHRONISATION = "synchronisation"
-    UPDATE = "optimizer"
-
-
-@dataclass(frozen=True)
-class Breakdown:
-    """The seconds per step that each worker of one point spends in each phase."""
-
-    workers: int
-    global_batch: int
-    microbatch: int | None
-    phases: Sequence[Mapping[Phase, float]]
-
-    @property
-    def name(self) -> str:
-        """What the point is called."""
-        return f"{counted(self.workers, 'worker')}, batch {self.global_batch:,}"
 
 
 def phases_figure(points: Sequence[Breakdown]) -> Figure | None:

@@ -8,13 +8,14 @@ from pydantic import TypeAdapter
 
 from scalewise.bench.fits import largest_microbatch
 from scalewise.bench.measure import Measured, measure
-from scalewise.bench.network import Network, measure_network
+from scalewise.bench.network import measure_network
 from scalewise.bench.points import points
 from scalewise.cluster.collectives import choose_device, joined
 from scalewise.cluster.host import host_kept
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import AUTO
 from scalewise.recipe.resolve import ResolvedConfig
+from scalewise.record.results.bench import NetworkSpeed
 from scalewise.requests import BenchRequest
 from scalewise.run.build import build_loop
 from scalewise.workloads import Workload
@@ -29,7 +30,7 @@ class GroupResult:
     microbatches: list[int]
     measured: list[Measured]
     """One for each of the microbatches."""
-    network: Network | None
+    network: NetworkSpeed | None
 
 
 as_json: TypeAdapter[GroupResult] = TypeAdapter(GroupResult)
@@ -48,7 +49,7 @@ def measure_group(request: BenchRequest, workload: Workload, world: World) -> Gr
             request = dataclasses.replace(request, microbatches=(largest,))
         everything = points(request, workload)
         measured = [measure(request, point, workload, world, device) for point in everything]
-        network = measure_network(4 * measured[0].summed_values, device) if world.workers > 1 else None
+        network = measure_network(world.workers, 4 * measured[0].summed_values, device) if world.workers > 1 else None
     microbatches = [int(point.config.recipe.microbatch) for point in everything]
     return GroupResult(world.workers, world.local_workers, microbatches, measured, network)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import torch
 
-from scalewise.bench.breakdown import Phase
 from scalewise.bench.medians import Median, median
 from scalewise.bench.phases import seconds_by_phase, without_barrier
 from scalewise.bench.points import Point
@@ -19,6 +18,7 @@ from scalewise.data.splits import Split
 from scalewise.loop.source import Source
 from scalewise.loop.step import Parts, take_step
 from scalewise.loop.votes import Votes
+from scalewise.record.results.bench import Phase
 from scalewise.requests import BenchRequest
 from scalewise.run.build import build_loop
 from scalewise.storage import write_result

@@ -2,49 +2,25 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 import torch
 
 from scalewise.cluster.collectives import gather_values, sum_over_workers, wait_for_all
+from scalewise.record.results.bench import Message, NetworkSpeed
 
 _SMALLEST_BYTES = 1_000
 _ROUNDS = 15
 
 
-@dataclass(frozen=True)
-class Message:
-    """An all-reduce of one size."""
-
-    size_bytes: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Network:
-    """Messages of growing sizes, and what they say of the network."""
-
-    messages: list[Message]
-    latency_seconds: float
-    bytes_per_second: float | None
-    """None where even the largest message was too small for its size to matter."""
-
-    def __str__(self) -> str:
-        speed = "" if self.bytes_per_second is None else f", {self.bytes_per_second / 1e6:,.0f} MB/s"
-        largest = self.messages[-1]
-        whole = f"{largest.size_bytes:,} bytes, a step's sum, take {1000 * largest.seconds:.2f} ms"
-        return f"all-reduce latency {1000 * self.latency_seconds:.2f} ms{speed}; {whole} by messages"
-
-
-def measure_network(largest_bytes: int, device: torch.device) -> Network:
+def measure_network(workers: int, largest_bytes: int, device: torch.device) -> NetworkSpeed:
     """Add up messages from a kilobyte to the size of the model's gradients, four times larger each time."""
     sizes = [_SMALLEST_BYTES]
     while sizes[-1] * 4 < largest_bytes:
         sizes.append(sizes[-1] * 4)
-    messages = [_measure(size, device) for size in [*sizes, max(largest_bytes, _SMALLEST_BYTES)]]
+    messages = tuple(_measure(size, device) for size in [*sizes, max(largest_bytes, _SMALLEST_BYTES)])
     latency, speed = latency_and_speed(messages)
-    return Network(messages, latency, speed)
+    return NetworkSpeed(workers, messages, latency, speed)
 
 
 def _measure(size_bytes: int, device: torch.device) -> Message:

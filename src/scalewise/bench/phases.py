@@ -11,12 +11,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from scalewise.bench.breakdown import Phase
 from scalewise.data.splits import Split
 from scalewise.loop.feed import Feed
 from scalewise.loop.step import Parts, take_step
 from scalewise.loop.total import Total
 from scalewise.loop.votes import Votes
+from scalewise.record.results.bench import Phase
 
 
 class Watch:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from scalewise.bench.throughput import Series as Speeds
-from scalewise.bench.throughput import Throughput
 from scalewise.figures.figure import Figure
 from scalewise.figures.plot import Axis, Line, Mark, Plot, Series, Shape
 from scalewise.figures.table import Table, numbers, texts
+from scalewise.record.throughput import Series as Speeds
+from scalewise.record.throughput import Throughput
 from scalewise.words import counted, interval, number, percent, seconds, times
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from statistics import median
 
-from scalewise.bench.breakdown import Phase
+from scalewise.record.results.bench import Phase
 from scalewise.words import percent
 
 _MUCH = 0.2

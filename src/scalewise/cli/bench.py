@@ -14,7 +14,8 @@ from scalewise.errors import ExitCode, UserError
 from scalewise.requests import BenchFileRequest, BenchRequest, by_commas
 
 if TYPE_CHECKING:
-    from scalewise.bench.bench import Bench
+    from scalewise.record.results.bench import BenchFile
+    from scalewise.requests import Scaling as ScalingWord
 
 
 def _read(
@@ -88,23 +89,24 @@ def _perform(request: BenchRequest | BenchFileRequest) -> ExitCode:
     if ended is None:
         return ExitCode.COMPLETE
     if request.as_json:
-        show_json(ended.content())
+        show_json(ended.plain())
     else:
-        _show(ended)
+        _show(ended, request.scaling)
         show(f"results in {request.out}")
     return ExitCode.COMPLETE
 
 
-def _show(ended: "Bench") -> None:
+def _show(ended: "BenchFile", scaling: "ScalingWord") -> None:
     from scalewise.bench.breakdown import breakdown_table
     from scalewise.bench.speedups import speed_table
+    from scalewise.record.throughput import series
 
-    breakdown = [outcome.breakdown for outcome in ended.outcomes]
-    show_tables(speed_table(ended.series), *([breakdown_table(breakdown)] if breakdown else []))
-    for outcome in ended.outcomes:
-        show(f"{outcome.throughput.workers} x {outcome.throughput.microbatch}: {outcome.verdict}")
-    for workers, network in ended.networks:
-        show(f"network between {workers} workers: {network}")
+    lines = series(ended.points, scaling == "weak")
+    show_tables(speed_table(lines), *([breakdown_table(ended.breakdown)] if ended.breakdown else []))
+    for point in ended.breakdown:
+        show(f"{point.workers} x {point.microbatch}: {point.verdict}")
+    for network in ended.network:
+        show(f"network between {network.workers} workers: {network}")
 
 
 COMMAND = Command(

@@ -71,7 +71,7 @@ def _perform(request: PlanRequest) -> ExitCode:
 
     planned = plan(request)
     if request.as_json:
-        show_json(planned.content(), indent=None)  # which may be long: ten thousand candidates
+        show_json(planned.file.plain(), indent=None)  # which may be long: ten thousand candidates
     else:
         _show(planned)
         show(f"pictures and recipes in {request.out}")
@@ -81,7 +81,7 @@ def _perform(request: PlanRequest) -> ExitCode:
 def _show(planned: "Plan") -> None:
     from scalewise.plan.plan_tables import choices_table, size_table
 
-    show_tables(choices_table(planned.overview), size_table(planned.overview))
+    show_tables(choices_table(planned.file), size_table(planned.file))
     for sentence in [*planned.says, *planned.left_out]:
         show(sentence)
     for one in planned.recommended:

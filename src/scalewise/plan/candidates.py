@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from scalewise.plan.clusters import Cluster
-from scalewise.plan.overview import Offer
 from scalewise.plan.speeds import Refused, Speeds, StepTime
 from scalewise.plan.statistics import Statistic
+from scalewise.record.results.plan import Offer
 
 _SECONDS_PER_HOUR = 3600
 
@@ -40,49 +39,29 @@ class Candidate:
         """Whether the steps or their time were not measured."""
         return self.statistic.predicted or self.step_time.predicted
 
-    @property
+    @cached_property
     def offer(self) -> Offer:
-        """It as charts and tables show it."""
+        """It as it is written and shown."""
+        known, time = self.statistic, self.step_time
         return Offer(
             cluster=self.cluster.name,
-            workers=self.cluster.workers,
-            hours=self.hours,
             nodes=self.cluster.nodes,
-            global_batch=self.statistic.global_batch,
-            learning_rate=self.statistic.learning_rate,
-            steps=self.statistic.steps,
-            step_seconds=self.step_time.seconds,
-            low_hours=self._hours(self.step_time.low),
-            high_hours=self._hours(self.step_time.high),
+            workers=self.cluster.workers,
+            global_batch=known.global_batch,
+            learning_rate=known.learning_rate,
+            steps=known.steps,
+            expected_steps=known.expected_steps,
+            step_seconds=time.seconds,
+            hours=self.hours,
+            low_hours=self._hours(time.low),
+            high_hours=self._hours(time.high),
             cost=self.cost,
-            reliability=self.statistic.reliability,
-            runs=self.statistic.runs,
+            reliability=known.reliability,
+            runs=known.runs,
+            best_of=known.best_of,
             predicted=self.predicted,
-            accuracy=self.statistic.accuracy,
+            accuracy=known.accuracy,
         )
-
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        accuracy = {} if self.statistic.accuracy is None else {"accuracy": self.statistic.accuracy}
-        return {
-            "cluster": self.cluster.name,
-            "nodes": self.cluster.nodes,
-            "workers": self.cluster.workers,
-            "global_batch": self.statistic.global_batch,
-            "learning_rate": self.statistic.learning_rate,
-            "steps": self.statistic.steps,
-            "expected_steps": self.statistic.expected_steps,
-            "step_seconds": self.step_time.seconds,
-            "hours": self.hours,
-            "low_hours": self._hours(self.step_time.low),
-            "high_hours": self._hours(self.step_time.high),
-            "cost": self.cost,
-            "reliability": self.statistic.reliability,
-            "runs": self.statistic.runs,
-            **({} if self.statistic.best_of is None else {"best_of": self.statistic.best_of}),
-            "predicted": self.predicted,
-            **accuracy,
-        }
 
 
 def candidates(

@@ -1,18 +1,14 @@
 """The plan from its files to the choices, the frontier, the pictures and the recipes."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from scalewise.bench.throughput import read_throughput
 from scalewise.errors import ConfigError
 from scalewise.plan.bench_folder import read_bench
 from scalewise.plan.candidates import Candidate, candidates, cheapest, fastest, frontier
 from scalewise.plan.clusters import Cluster, read_clusters
-from scalewise.plan.overview import Overview
 from scalewise.plan.plan_charts import frontier_figure, scaling_figure
 from scalewise.plan.recipes import Recommendation, write_recommendation
 from scalewise.plan.scaling import Scaling, scaling
@@ -20,7 +16,9 @@ from scalewise.plan.sentences import choice_sentences, left_out, scaling_sentenc
 from scalewise.plan.source import StepsSource, steps_from_file, steps_from_study
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
-from scalewise.requests import PlanRequest, by_commas
+from scalewise.record.results.plan import Choice, PlanAsked, PlanFile
+from scalewise.record.throughput import read_throughput
+from scalewise.requests import PlanRequest
 from scalewise.storage import write_result
 from scalewise.words import percent
 
@@ -75,53 +73,24 @@ class Plan:
         return [unstable_sentence(one) for one in self.source.unstable]
 
     @cached_property
-    def overview(self) -> Overview:
-        """What its charts and tables show."""
-        return Overview(
-            self.currency,
-            {name: choice.offer for name, choice in self.choices.items() if choice is not None},
-            [one.offer for one in self.frontier],
-            [one.offer for one in self.candidates],
-            [curve.curve for curve in self.scaling],
+    def file(self) -> PlanFile:
+        """It as it is written, printed, drawn and tabulated; once what is recommended has its recipe."""
+        chosen = {name: None if choice is None else self._choice(name, choice) for name, choice in self.choices.items()}
+        return PlanFile(
+            asked=PlanAsked.of(self.request, self.source.settings.get("workload")),
+            currency=self.currency,
+            **chosen,
+            frontier=tuple(one.offer for one in self.frontier),
+            candidates=tuple(one.offer for one in self.candidates),
+            scaling=tuple(curve.curve for curve in self.scaling),
+            says=tuple(self.says),
+            left_out=tuple(self.left_out),
         )
 
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        launch = {one.name: {"recipe": str(one.recipe), "command": one.command} for one in self.recommended}
-        workload = self.source.settings.get("workload")
-        choices = {
-            name: None if choice is None else {**choice.content(), **launch.get(name, {})}
-            for name, choice in self.choices.items()
-        }
-        return {
-            "asked": {**({"workload": workload} if workload else {}), **_asked(self.request)},
-            "currency": self.currency,
-            **choices,
-            "frontier": [one.content() for one in self.frontier],
-            "candidates": [one.content() for one in self.candidates],
-            "scaling": [curve.content() for curve in self.scaling],
-            "says": self.says,
-            "left_out": self.left_out,
-        }
-
-
-def _asked(request: PlanRequest) -> dict[str, Any]:
-    """Return what was asked for, without what was not."""
-    asked = {
-        "study": request.study,
-        "steps": request.steps,
-        "bench": request.bench,
-        "throughput": request.throughput,
-        "clusters": request.clusters,
-        "target": request.target,
-        "deadline": request.deadline_hours,
-        "budget": request.budget,
-        "reliability": request.reliability or None,
-        "only": by_commas(request.only) or None,
-    }
-    return {
-        name: str(value) if isinstance(value, Path) else value for name, value in asked.items() if value is not None
-    }
+    def _choice(self, name: str, candidate: Candidate) -> Choice:
+        offer = vars(candidate.offer)
+        found = [one for one in self.recommended if one.name == name]
+        return Choice(**offer, recipe=str(found[0].recipe), command=found[0].command) if found else Choice(**offer)
 
 
 def plan(request: PlanRequest) -> Plan:
@@ -131,15 +100,15 @@ def plan(request: PlanRequest) -> Plan:
     for name, choice in planned.choices.items():
         if choice is not None:
             planned.recommended.append(write_recommendation(request.out, name, choice, planned.source))
-    _draw(request.out, planned.overview)
-    write_result(request.out / "plan.json", json.dumps(planned.content()).encode() + b"\n")
+    _draw(request.out, planned.file)
+    planned.file.write(request.out)
     return planned
 
 
-def _draw(out: Path, overview: Overview) -> None:
+def _draw(out: Path, planned: PlanFile) -> None:
     from scalewise.figures.picture import picture  # loads matplotlib
 
-    figures = {"plan.png": frontier_figure(overview), "scaling.png": scaling_figure(overview)}
+    figures = {"plan.png": frontier_figure(planned), "scaling.png": scaling_figure(planned)}
     for name, figure in figures.items():
         if figure is not None:
             write_result(out / name, picture(figure.chart))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from scalewise.figures.figure import Figure
 from scalewise.figures.plot import Axis, Line, Mark, Panels, Plot, Rule, Series, Shape
-from scalewise.plan.overview import Offer, Overview, ScalingCurve
+from scalewise.record.results.plan import Offer, PlanFile, ScalingCurve
 from scalewise.words import counted, duration, durations, money, unit_of_money, unit_of_time
 
 WORKERS = Axis("workers", log=True, powers_of_two=True)
@@ -18,7 +18,7 @@ MANY_OFFERS = 400
 """So many candidates are shown at most: more fill a page and say no more."""
 
 
-def frontier_figure(plan: Overview) -> Figure | None:
+def frontier_figure(plan: PlanFile) -> Figure | None:
     """Draw candidates by cost and time: the frontier in colour, what it beats pale."""
     frontier = sorted((offer for offer in plan.frontier if offer.cost is not None), key=_cost)
     if not frontier:
@@ -51,15 +51,15 @@ def frontier_figure(plan: Overview) -> Figure | None:
     return Figure("frontier", caption, Plot("Time against cost", x, y, tuple(series)))
 
 
-def scaling_figure(plan: Overview) -> Figure | None:
+def scaling_figure(plan: PlanFile) -> Figure | None:
     """Draw time, and cost where there are prices, against workers: what is predicted hollow, with its interval."""
-    curves = [curve for curve in plan.scaling if len(curve.offers) > 1]
+    curves = [curve for curve in plan.scaling if len(curve.points) > 1]
     if not curves:
         return None
     few = len(curves) <= _MANY_CLUSTERS
     bands = "Bands are the intervals of the time. The dashed line is perfect scaling. " if few else ""
     time = _time_plot(plan, curves, few)
-    if all(offer.cost is None for curve in curves for offer in curve.offers):
+    if all(offer.cost is None for curve in curves for offer in curve.points):
         return Figure("scaling", f"{bands}Open marks are predicted.", time)
     panels = Panels("Time and cost against workers", (time, _cost_plot(plan, curves)))
     return Figure("scaling", f"{bands}Open marks are predicted.", panels)
@@ -104,18 +104,18 @@ def _ends(offer: Offer, per_hour: float) -> tuple[float | None, float | None]:
     return low, high
 
 
-def _time_plot(plan: Overview, curves: Sequence[ScalingCurve], few: bool) -> Plot:
-    unit, per_hour = unit_of_time([offer.hours for curve in curves for offer in curve.offers])
+def _time_plot(plan: PlanFile, curves: Sequence[ScalingCurve], few: bool) -> Plot:
+    unit, per_hour = unit_of_time([offer.hours for curve in curves for offer in curve.points])
     series = _series(plan, curves, lambda offer: per_hour * offer.hours, per_hour if few else None)
     ideal = _ideal(curves[0], per_hour, alone=len(curves) == 1) if few else []
-    times = [per_hour * offer.hours for curve in curves for offer in curve.offers]
+    times = [per_hour * offer.hours for curve in curves for offer in curve.points]
     rules = [rule for colour, curve in enumerate(curves) if few for rule in _worth(curve, colour, len(curves) == 1)]
     y = _axis(f"expected time to target, {unit}", times)
     return Plot("Time against workers", WORKERS, y, (*ideal, *series), tuple(rules))
 
 
-def _cost_plot(plan: Overview, curves: Sequence[ScalingCurve]) -> Plot:
-    costs = [offer.cost for curve in curves for offer in curve.offers if offer.cost is not None]
+def _cost_plot(plan: PlanFile, curves: Sequence[ScalingCurve]) -> Plot:
+    costs = [offer.cost for curve in curves for offer in curve.points if offer.cost is not None]
     unit, runs = unit_of_money(costs, plan.currency)
     series = _series(plan, curves, lambda offer: None if offer.cost is None else runs * offer.cost, None)
     y = _axis(_with_unit("expected cost to target", unit), [runs * cost for cost in costs])
@@ -123,14 +123,14 @@ def _cost_plot(plan: Overview, curves: Sequence[ScalingCurve]) -> Plot:
 
 
 def _series(
-    plan: Overview, curves: Sequence[ScalingCurve], height: Callable[[Offer], float | None], band_per_hour: float | None
+    plan: PlanFile, curves: Sequence[ScalingCurve], height: Callable[[Offer], float | None], band_per_hour: float | None
 ) -> list[Series]:
     """Return a series for each cluster, maybe with the intervals of its times."""
     found = []
     for colour, curve in enumerate(curves):
         marks = [
             Mark(offer.workers, y, says(offer, plan.currency), predicted=offer.predicted)
-            for offer in curve.offers
+            for offer in curve.points
             if (y := height(offer)) is not None
         ]
         band = () if band_per_hour is None else _band(curve, band_per_hour)
@@ -139,7 +139,7 @@ def _series(
 
 
 def _band(curve: ScalingCurve, per_hour: float) -> tuple[tuple[float, float, float], ...]:
-    ends = [(offer.workers, *_ends(offer, per_hour)) for offer in curve.offers]
+    ends = [(offer.workers, *_ends(offer, per_hour)) for offer in curve.points]
     band = [(workers, low, high) for workers, low, high in ends if low is not None and high is not None]
     return tuple(band) if len(band) > 1 else ()
 
@@ -153,9 +153,9 @@ def _worth(curve: ScalingCurve, colour: int, alone: bool) -> list[Rule]:
 
 def _ideal(curve: ScalingCurve, per_hour: float, alone: bool) -> list[Series]:
     """Return perfect scaling from the first point on, as long as it stays within sight."""
-    first = curve.offers[0]
-    floor = min(offer.hours for offer in curve.offers) / 2
-    hours = [(offer.workers, first.hours * first.workers / offer.workers) for offer in curve.offers]
+    first = curve.points[0]
+    floor = min(offer.hours for offer in curve.points) / 2
+    hours = [(offer.workers, first.hours * first.workers / offer.workers) for offer in curve.points]
     seen = tuple(Mark(workers, per_hour * time) for workers, time in hours if time >= floor)
     name = "perfect scaling" if alone else f"perfect scaling of {curve.cluster}"
     return [Series(name, seen, None, Line.DASHED, Shape.NONE, silent=True)] if len(seen) > 1 else []

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from scalewise.figures.table import Table, numbers, texts
-from scalewise.plan.overview import Offer, Overview
 from scalewise.plan.plan_charts import MANY_OFFERS, some
 from scalewise.plan.sentences import reach
+from scalewise.record.results.plan import Offer, PlanFile
 from scalewise.words import duration, durations, money, number
 
 
-def choices_table(plan: Overview) -> Table:
+def choices_table(plan: PlanFile) -> Table:
     """Return one row per choice, and the rest of the frontier."""
     chosen = {offer.key for _, offer in plan.named_choices}
     rows = [*plan.named_choices, *(("frontier", offer) for offer in plan.frontier if offer.key not in chosen)]
@@ -17,7 +17,7 @@ def choices_table(plan: Overview) -> Table:
     return _table("The choices and the frontier", ("choice", "cluster"), leading, plan.currency)
 
 
-def size_table(plan: Overview) -> Table:
+def size_table(plan: PlanFile) -> Table:
     """Return the fastest way on every size of every cluster."""
     best: dict[tuple[object, ...], Offer] = {}
     for one in plan.candidates:
@@ -28,7 +28,7 @@ def size_table(plan: Overview) -> Table:
     return _table("The fastest on every size", ("cluster",), rows, plan.currency)
 
 
-def candidates_table(plan: Overview) -> Table:
+def candidates_table(plan: PlanFile) -> Table:
     """Return all candidates, or, where they are very many, some of them."""
     count, shown = len(plan.candidates), some(plan.candidates)
     every = -(-count // MANY_OFFERS)
@@ -36,7 +36,7 @@ def candidates_table(plan: Overview) -> Table:
     return _table(title, ("cluster",), [([offer.cluster], offer) for offer in shown], plan.currency)
 
 
-def scaling_table(plan: Overview) -> Table:
+def scaling_table(plan: PlanFile) -> Table:
     """Return time and cost against workers."""
     rows = [
         [
@@ -49,7 +49,7 @@ def scaling_table(plan: Overview) -> Table:
             _origin(offer),
         ]
         for curve in plan.scaling
-        for offer in curve.offers
+        for offer in curve.points
     ]
     names = numbers("workers", "batch", "time", "interval", _cost_name(plan.currency))
     return Table("Time and cost against workers", [*texts("cluster"), *names, *texts("")], rows)

@@ -3,13 +3,12 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from scalewise.plan.candidates import Candidate, candidates, fastest
 from scalewise.plan.clusters import Cluster
-from scalewise.plan.overview import ScalingCurve
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
+from scalewise.record.results.plan import ScalingCurve
 
 LEAST_GAIN = 0.1
 """What a doubling of the workers must save of the time to be worth it."""
@@ -35,19 +34,8 @@ class Scaling:
 
     @property
     def curve(self) -> ScalingCurve:
-        """It as its chart shows it."""
-        return ScalingCurve(self.cluster, [point.offer for point in self.points], self.worth_up_to)
-
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        keys = ("workers", "global_batch", "hours", "low_hours", "high_hours", "cost", "predicted")
-        points = [{key: point.content()[key] for key in keys} for point in self.points]
-        return {
-            "cluster": self.cluster,
-            "points": points,
-            "worth_up_to": self.worth_up_to,
-            "ended": self.ended,
-        }
+        """It as it is written and shown."""
+        return ScalingCurve(self.cluster, tuple(point.offer for point in self.points), self.worth_up_to, self.ended)
 
 
 def scaling(cluster: Cluster, known: Sequence[Statistic], speeds: Speeds) -> Scaling:

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.clusters import Cluster
-from scalewise.plan.overview import CHOICES
 from scalewise.plan.scaling import LEAST_GAIN, Scaling
 from scalewise.plan.source import Unstable
 from scalewise.plan.statistics import Statistic
+from scalewise.record.results.plan import CHOICES
 from scalewise.words import counted, duration, money, percent
 
 _LABELS = {"both": "The fastest and the cheapest", **{name: f"The {word}" for name, word in CHOICES.items()}}

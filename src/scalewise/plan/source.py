@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from scalewise.analysis.outcomes import Outcome, StepsToTarget
-from scalewise.analysis.steps_file import StepsRow, read_steps
 from scalewise.errors import ConfigError
 from scalewise.plan.statistics import Statistic, Statistics, statistic_of, statistics
+from scalewise.record.steps import StepsRow, read_steps
 from scalewise.record.study_folder import StudyFolder, find_studies
 
 _TELLING = 2

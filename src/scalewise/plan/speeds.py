@@ -7,9 +7,9 @@ from statistics import median
 
 from scalewise.analysis.speed import NetworkFigures, Prediction, SpeedModel, fit_speed
 from scalewise.analysis.step_time import Place
-from scalewise.bench.throughput import Throughput
 from scalewise.errors import ConfigError, nearest
 from scalewise.plan.clusters import Cluster, Link
+from scalewise.record.throughput import Throughput
 
 
 @dataclass(frozen=True)

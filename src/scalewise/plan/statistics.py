@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from scalewise.analysis.critical import CriticalBatch, CurvePoint, fit_critical_batch
-from scalewise.analysis.steps_file import StepsRow
 from scalewise.errors import ConfigError
+from scalewise.record.steps import StepsRow
 
 
 @dataclass(frozen=True)

@@ -3,42 +3,35 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalewise.bench.breakdown import Breakdown, Phase, breakdown_table, phases_figure
+from scalewise.bench.breakdown import breakdown_table, phases_figure
 from scalewise.bench.speedups import speed_table, speedup_figure
-from scalewise.bench.throughput import Series, Throughput, series
 from scalewise.figures.figure import Figure
 from scalewise.figures.table import Table, numbers, texts
-from scalewise.report.origin import origin_of
+from scalewise.record.results.bench import BenchFile, Breakdown, NetworkSpeed
+from scalewise.record.throughput import Series
+from scalewise.report.origin import origin
 from scalewise.report.section import NEW, Section
-from scalewise.report.values import Facts, read_facts
-from scalewise.requests import BenchRequest, command_line
+from scalewise.report.values import shown
+from scalewise.requests import command_line
 from scalewise.words import counted, number, percent, seconds, sentence
-
-FILE = "bench.json"
 
 
 def bench_sections(folder: Path) -> list[Section]:
     """Read a folder of a bench."""
-    facts = read_facts(folder / FILE)
-    asked, points = facts.part("asked"), [_point(point) for point in facts.each("points")]
-    lines = series(points, _is_weak(asked, points))
-    breakdown = facts.each("breakdown")
+    bench = BenchFile.read(folder)
+    asked, lines = bench.asked, bench.series()
     return [
         Section(
             kind="Bench",
-            title=asked.text("workload") or "seconds per step",
+            title="seconds per step" if asked is None else asked.workload,
             folder=folder,
-            answer=_answer(lines, breakdown),
-            asked=asked.shown(),
-            figures=_figures(lines, breakdown),
-            tables=[
-                speed_table(lines),
-                *_breakdown_tables(breakdown),
-                *_network_tables(facts.each("network")),
-            ],
+            answer=_answer(lines, bench.breakdown),
+            asked={} if asked is None else shown(asked.model_dump()),
+            figures=_figures(lines, bench.breakdown),
+            tables=[speed_table(lines), *_breakdown_tables(bench.breakdown), *_network_tables(bench.network)],
             methods=_METHODS,
-            commands=_commands(asked),
-            origin=origin_of(facts),
+            commands=[] if asked is None else [command_line(asked.request(NEW))],
+            origin=origin(bench.versions, bench.hardware, {"measured": bench.measured, "commit": bench.git_commit}),
         )
     ]
 
@@ -53,33 +46,12 @@ _METHODS = (
 )
 
 
-def _point(facts: Facts) -> Throughput:
-    return Throughput(
-        cluster=facts.text("cluster"),
-        workers=int(facts.needed("workers")),
-        global_batch=int(facts.needed("global_batch")),
-        step_seconds=facts.needed("step_seconds"),
-        low=facts.number("low"),
-        high=facts.number("high"),
-        workers_per_node=facts.whole("workers_per_node"),
-        microbatch=facts.whole("microbatch"),
-    )
-
-
-def _is_weak(asked: Facts, points: Sequence[Throughput]) -> bool:
-    """Say what was kept: where nobody wrote it down, whichever makes fewer lines."""
-    if scaling := asked.text("scaling"):
-        return scaling == "weak"
-    return len({point.examples_per_worker for point in points}) <= len({point.global_batch for point in points})
-
-
-def _answer(lines: Sequence[Series], breakdown: Sequence[Facts]) -> list[str]:
+def _answer(lines: Sequence[Series], breakdown: Sequence[Breakdown]) -> list[str]:
     fastest_first = sorted(lines, key=lambda line: line.speedup(line.points[-1]), reverse=True)
     sentences = [_speed_sentence(line) for line in fastest_first]
     if breakdown:
-        largest = max(breakdown, key=lambda facts: (facts.needed("workers"), facts.needed("global_batch")))
-        workers = counted(int(largest.needed("workers")), "worker")
-        sentences.append(f"Verdict on {workers}: {largest.text('verdict')}.")
+        largest = max(breakdown, key=lambda point: (point.workers, point.global_batch))
+        sentences.append(f"Verdict on {counted(largest.workers, 'worker')}: {largest.verdict}.")
     return sentences or ["Nothing was measured."]
 
 
@@ -97,53 +69,23 @@ def _speed_sentence(line: Series) -> str:
     )
 
 
-def _figures(lines: Sequence[Series], breakdown: Sequence[Facts]) -> list[Figure]:
+def _figures(lines: Sequence[Series], breakdown: Sequence[Breakdown]) -> list[Figure]:
     several = len({point.workers for line in lines for point in line.points}) > 1
-    phases = phases_figure([_breakdown(facts) for facts in breakdown])
+    phases = phases_figure(breakdown)
     return [*([speedup_figure(lines)] if several else []), *([] if phases is None else [phases])]
 
 
-def _breakdown(facts: Facts) -> Breakdown:
-    phases = [
-        {phase: value for phase in Phase if (value := one.number(phase)) is not None} for one in facts.each("phases")
-    ]
-    workers, batch = (int(facts.needed(name)) for name in ("workers", "global_batch"))
-    return Breakdown(workers, batch, facts.whole("microbatch"), phases)
-
-
-def _breakdown_tables(breakdown: Sequence[Facts]) -> list[Table]:
-    points = [_breakdown(facts) for facts in breakdown]
-    if not any(point.phases for point in points):
+def _breakdown_tables(breakdown: Sequence[Breakdown]) -> list[Table]:
+    if not any(point.phases for point in breakdown):
         return []
-    verdicts = [[point.name, facts.text("verdict")] for point, facts in zip(points, breakdown, strict=True)]
-    return [breakdown_table(points), Table("Verdicts", texts("", "a step is"), verdicts)]
+    verdicts = [[point.name, point.verdict] for point in breakdown]
+    return [breakdown_table(breakdown), Table("Verdicts", texts("", "a step is"), verdicts)]
 
 
-def _network_tables(networks: Sequence[Facts]) -> list[Table]:
+def _network_tables(networks: Sequence[NetworkSpeed]) -> list[Table]:
     rows = [
-        [f"{network.whole('workers') or 0:,}", _bytes(message), f"{1000 * message.needed('seconds'):.3f}"]
+        [f"{network.workers:,}", f"{message.size_bytes:,}", f"{1000 * message.seconds:.3f}"]
         for network in networks
-        for message in network.each("messages")
+        for message in network.messages
     ]
     return [Table("The network", numbers("workers", "bytes", "all-reduce, ms"), rows)] if rows else []
-
-
-def _bytes(message: Facts) -> str:
-    return f"{int(message.needed('size_bytes')):,}"
-
-
-def _commands(asked: Facts) -> list[str]:
-    if not asked.text("workload"):
-        return []
-    request = BenchRequest(
-        workload=asked.text("workload"),
-        workers=tuple(asked.wholes("workers")) or BenchRequest.workers,
-        microbatches=tuple(asked.wholes("microbatches")) or BenchRequest.microbatches,
-        scaling="strong" if asked.text("scaling") == "strong" else "weak",
-        seconds=asked.number("seconds") or BenchRequest.seconds,
-        synthetic=asked.truth("synthetic"),
-        cluster=asked.text("cluster") or BenchRequest.cluster,
-        overrides=tuple(asked.texts("overrides")),
-        out=NEW,
-    )
-    return [command_line(request)]

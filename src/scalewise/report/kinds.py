@@ -6,12 +6,12 @@ from pathlib import Path
 
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.bench import BenchFile
+from scalewise.record.results.plan import PlanFile
 from scalewise.record.study_folder import OWN
-from scalewise.report.benches import FILE as BENCH_FILE
 from scalewise.report.benches import bench_sections
 from scalewise.report.comparisons import FILE as COMPARISON_FILE
 from scalewise.report.comparisons import comparison_sections
-from scalewise.report.plans import FILE as PLAN_FILE
 from scalewise.report.plans import plan_sections
 from scalewise.report.runs import run_sections
 from scalewise.report.section import Section
@@ -56,8 +56,8 @@ def _advice_sections(folder: Path) -> list[Section]:
 
 KINDS = (
     Kind("advice", _has(ADVICE_FILE), _advice_sections),
-    Kind("plan", _has(PLAN_FILE), plan_sections),
-    Kind("bench", _has(BENCH_FILE), bench_sections),
+    Kind("plan", PlanFile.is_in, plan_sections),
+    Kind("bench", BenchFile.is_in, bench_sections),
     Kind("comparison", _has(COMPARISON_FILE), comparison_sections),
     Kind("run", lambda folder: RunFolder(folder).begun(), run_sections),
     Kind("study", is_study, study_sections),

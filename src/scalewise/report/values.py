@@ -65,8 +65,7 @@ class Facts:
 
     def shown(self) -> dict[str, str]:
         """Return everything that says something, as text."""
-        texts = {name.replace("_", " "): as_text(value) for name, value in self.content.items()}
-        return {name: text for name, text in texts.items() if text}
+        return shown(self.content)
 
     def _list(self, name: str) -> list[Any]:
         value = self.content.get(name)
@@ -86,6 +85,12 @@ class Facts:
 def read_facts(file: Path) -> Facts:
     """Read a JSON file."""
     return Facts(str(file), read_json(file))
+
+
+def shown(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return everything that says something, as text."""
+    texts = {name.replace("_", " "): as_text(value) for name, value in values.items()}
+    return {name: text for name, text in texts.items() if text}
 
 
 def as_text(value: Any) -> str:

@@ -13,6 +13,16 @@ from scalewise.storage import LocalStore
 FIRST_FORMAT = 1
 """What version 0.1.0 wrote, without a number."""
 
+_WANTED = {
+    **dict.fromkeys(("int_type", "float_type", "int_parsing", "float_parsing"), "a number"),
+    **dict.fromkeys(("list_type", "tuple_type"), "a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type", "dataclass_type"), "keys and values"),
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "int_from_float": "a whole number",
+}
+"""In our words what a value should be, by what pydantic calls the mistake."""
+
 
 class ResultPart(BaseModel):
     """A part of a result file. Keys that a later version adds are ignored."""
@@ -27,6 +37,8 @@ class ResultFile(ResultPart):
     present_format: ClassVar[int] = 2
     leaves_out_none: ClassVar[bool] = True
     """Whether a key without a value is left out of the file, and not written as null."""
+    indent: ClassVar[int | None] = 2
+    """None: on one line, which is written several times as fast."""
 
     @classmethod
     def is_in(cls, folder: Path) -> bool:
@@ -51,12 +63,12 @@ class ResultFile(ResultPart):
         if not isinstance(found, dict):
             raise FolderError(f"cannot read {where}: it holds no keys")
         written_as = found.pop("format", FIRST_FORMAT)
-        if not isinstance(written_as, int) or written_as > cls.present_format:
+        if not isinstance(written_as, int) or isinstance(written_as, bool) or written_as > cls.present_format:
             raise FolderError(f"{where} has the format {written_as!r}: it was written by a later version of scalewise")
         try:
             return cls.model_validate(cls.upgraded(found, written_as))
         except ValidationError as error:
-            raise FolderError(f"{where} is damaged: {_first_mistake(error)}") from None
+            raise FolderError(f"{where} is damaged: {_mistake(error)}") from None
 
     @classmethod
     def upgraded(cls, content: dict[str, Any], written_as: int) -> Mapping[str, Any]:
@@ -69,16 +81,20 @@ class ResultFile(ResultPart):
 
     def content(self) -> bytes:
         """Return the bytes of the file."""
-        return json.dumps(self.plain(), indent=2).encode() + b"\n"
+        return json.dumps(self.plain(), indent=self.indent).encode() + b"\n"
 
     def plain(self) -> dict[str, Any]:
-        """Return what the file holds, as plain values."""
+        """Return the keys and values of the file, as `--json` prints them too."""
         return {"format": self.present_format, **self.model_dump(mode="json", exclude_none=self.leaves_out_none)}
 
 
-def _first_mistake(error: ValidationError) -> str:
-    first = error.errors()[0]
-    key = ".".join(map(str, first["loc"]))
-    if first["type"] == "missing":
-        return f"it has no {key}"
-    return f"{key}={first['input']!r:.80}: {first['msg']}"
+def _mistake(error: ValidationError) -> str:
+    """Say what is wrong first; a wrong value says more than a missing one."""
+    mistakes = error.errors(include_url=False)
+    wrong = next((one for one in mistakes if one["type"] != "missing"), mistakes[0])
+    key = ".".join(map(str, wrong["loc"]))
+    if wrong["type"] == "missing":
+        return f"{key} is missing"
+    wanted = _WANTED.get(wrong["type"])
+    says = wrong["msg"].removeprefix("Input ") if wanted is None else f"should be {wanted}"
+    return f"{key}={wrong['input']!r:.80} {says}"

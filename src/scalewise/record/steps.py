@@ -7,7 +7,6 @@ only where others' trainings break the law, so that the steps hold for that clus
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalewise.analysis.outcomes import Outcome, StepsToTarget, steps_to_target
 from scalewise.record.plain_table import Row, read_rows
 
 _REQUIRED = ("global_batch", "steps", "reached")
@@ -43,16 +42,3 @@ def _steps_row(row: Row) -> StepsRow:
         accuracy=row.positive_or_none("accuracy"),
         cluster=row.cells.get("cluster"),
     )
-
-
-def steps_of_batches(rows: list[StepsRow]) -> list[StepsToTarget]:
-    """Take every row for a trial, and find the fewest steps of each batch size."""
-    trials: dict[int, list[Outcome]] = {}
-    for number, row in enumerate(rows):
-        trials.setdefault(row.global_batch, []).append(_outcome(number, row))
-    return [steps_to_target(batch_size, trials[batch_size]) for batch_size in sorted(trials)]
-
-
-def _outcome(number: int, row: StepsRow) -> Outcome:
-    parameters = {} if row.learning_rate is None else {"learning_rate": row.learning_rate}
-    return Outcome(number, row.steps if row.reached else None, row.steps, parameters)

@@ -5,13 +5,19 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, PositiveInt
 
 from scalewise.record.plain_table import Row, read_rows
 from scalewise.storage import write_result
 
+_FILE_NAME = "throughput.csv"
 _REQUIRED = ("cluster", "workers", "global_batch", "step_seconds")
 _OPTIONAL = ("low", "high", "workers_per_node", "microbatch")
 _DERIVED = "examples_per_second"
+
+_Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True)
@@ -19,13 +25,13 @@ class Throughput:
     """The speed of one point."""
 
     cluster: str
-    workers: int
-    global_batch: int
-    step_seconds: float
-    low: float | None = None
-    high: float | None = None
-    workers_per_node: int | None = None
-    microbatch: int | None = None
+    workers: PositiveInt
+    global_batch: PositiveInt
+    step_seconds: _Seconds
+    low: _Seconds | None = None
+    high: _Seconds | None = None
+    workers_per_node: PositiveInt | None = None
+    microbatch: PositiveInt | None = None
 
     @property
     def examples_per_second(self) -> float:
@@ -87,12 +93,17 @@ def _point(row: Row) -> Throughput:
     )
 
 
-def write_throughput(file: Path, points: Sequence[Throughput]) -> None:
-    """Write a throughput file, whole or not at all."""
+def throughput_in(folder: Path) -> list[Throughput]:
+    """Read the throughput file of a bench."""
+    return read_throughput(folder / _FILE_NAME)
+
+
+def write_throughput(folder: Path, points: Sequence[Throughput]) -> None:
+    """Write the throughput file of a bench, whole or not at all."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([*_REQUIRED, *_OPTIONAL, _DERIVED])
     for point in points:
         values = [getattr(point, name) for name in (*_REQUIRED, *_OPTIONAL)]
         writer.writerow(["" if value is None else value for value in values] + [round(point.examples_per_second, 3)])
-    write_result(file, stream.getvalue().encode())
+    write_result(folder / _FILE_NAME, stream.getvalue().encode())
