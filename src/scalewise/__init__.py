@@ -1,3 +1,3 @@
 """How far is it worth scaling out this training, and how to do it without losing model quality."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
