@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from scalewise.plan.sentences import reach
+from scalewise.record.results.plan import Offer, PlanFile
 from scalewise.words import duration, money, percent
 
 _HERE = Path(__file__).parent
@@ -114,10 +116,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as out:
         for line in (_STEPS_LINE, _SPEED_LINE, _EPOCHS_LINE):
             _run(line, out)
-        small = _json(f'{_PLAN} --only "{_T4}"', out)
-        everything = _json(_PLAN, out)
+        small = _plan(f'{_PLAN} --only "{_T4}"', out)
+        everything = _plan(_PLAN, out)
         shutil.copy(Path(out) / "plan" / "plan.png", _HERE / "pictures" / "plan.png")
-        epochs, predicted = _json(_PLAN_EPOCHS, out), _json(_PREDICT, out)
+        epochs = _plan(_PLAN_EPOCHS, out)
+        predicted = json.loads(_run(f"{_PREDICT} --json", out))
     results = {
         "t4": _kept(small),
         "everything": _kept(everything),
@@ -125,7 +128,7 @@ def main() -> None:
         "resnet50": _kept(epochs),
     }
     _RESULTS.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    (_HERE / "plans.md").write_text(_page(results), encoding="utf-8")
+    (_HERE / "plans.md").write_text(_page(small, everything, epochs, predicted), encoding="utf-8")
 
 
 def _run(line: str, out: str) -> str:
@@ -135,48 +138,46 @@ def _run(line: str, out: str) -> str:
     return subprocess.run(command, check=True, cwd=_HERE.parent, capture_output=True, text=True).stdout
 
 
-def _json(line: str, out: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(_run(f"{line} --json", out))
-    return content
+def _plan(line: str, out: str) -> PlanFile:
+    return PlanFile.parse(_run(f"{line} --json", out).encode(), line)
 
 
-def _kept(plan: dict[str, Any]) -> dict[str, Any]:
+def _kept(plan: PlanFile) -> dict[str, Any]:
     """Return what does not name a folder of this machine."""
-    choices = {
-        name: {key: value for key, value in plan[name].items() if key not in ("recipe", "command")}
-        for name in ("fastest", "cheapest")
-        if plan[name] is not None
-    }
-    return {**choices, **{name: plan[name] for name in ("frontier", "candidates", "says", "left_out")}}
+    unnamed = {"recipe": True, "command": True}
+    return plan.model_dump(
+        mode="json",
+        include={"fastest", "cheapest", "frontier", "candidates", "says", "left_out"},
+        exclude={"fastest": unnamed, "cheapest": unnamed},
+    )
 
 
-def _page(results: dict[str, Any]) -> str:
-    small = results["t4"]
-    (risky,) = [one for one in small["candidates"] if (one["global_batch"], one["learning_rate"]) == (64, 0.0003)]
+def _page(small: PlanFile, everything: PlanFile, epochs: PlanFile, predicted: dict[str, Any]) -> str:
+    (risky,) = [one for one in small.candidates if (one.global_batch, one.learning_rate) == (64, 0.0003)]
+    assert risky.cost and risky.steps and risky.expected_steps
     return _PAGE.format(
         steps_line=_STEPS_LINE,
         speed_line=_SPEED_LINE,
         plan=_PLAN,
         t4=_T4,
-        t4_table=_plan_table(small["frontier"]),
-        t4_says=" ".join(sentence for sentence in small["says"] if sentence.startswith("The ")),
-        risky_cost=money(risky["cost"]),
-        naive_cost=money(risky["cost"] * risky["steps"] / risky["expected_steps"]),
-        all_table=_plan_table(results["everything"]["frontier"]),
+        t4_table=_plan_table(small.frontier),
+        t4_says=" ".join(sentence for sentence in small.says if sentence.startswith("The ")),
+        risky_cost=money(risky.cost),
+        naive_cost=money(risky.cost * risky.steps / risky.expected_steps),
+        all_table=_plan_table(everything.frontier),
         predict=_PREDICT,
-        error_table=_error_table(results["p100"]["predictions"]),
-        predict_says="\n".join(f"* {sentence}" for sentence in results["p100"]["says"]),
+        error_table=_error_table(predicted["predictions"]),
+        predict_says="\n".join(f"* {sentence}" for sentence in predicted["says"]),
         epochs_line=_EPOCHS_LINE,
         plan_epochs=_PLAN_EPOCHS,
-        epochs_table=_epochs_table(results["resnet50"]["candidates"]),
+        epochs_table=_epochs_table(epochs.candidates),
     )
 
 
-def _plan_table(points: list[dict[str, Any]]) -> str:
+def _plan_table(points: Sequence[Offer]) -> str:
     rows = [
-        f"| {one['cluster']} | {one['global_batch']} | {one['learning_rate']:g} | {one['steps']:,.0f} | "
-        f"{one['step_seconds']:.2f} | {duration(one['hours'])} | {money(one['cost'])} | "
-        f"{reach(one['reliability'], one['runs'])} |"
+        f"| {one.cluster} | {one.global_batch} | {one.learning_rate:g} | {one.steps:,.0f} | "
+        f"{one.step_seconds:.2f} | {duration(one.hours)} | {money(one.cost)} | {reach(one.reliability, one.runs)} |"
         for one in points
     ]
     head = "| cluster | batch | learning rate | steps | s/step | time | cost, units | arrived |"
@@ -194,18 +195,18 @@ def _error_table(predictions: list[dict[str, Any]]) -> str:
     return "\n".join([head, "|---|---:|---:|---:|---:|---:|---:|", *rows])
 
 
-def _epochs_table(candidates: list[dict[str, Any]]) -> str:
-    best: dict[int, dict[str, Any]] = {}
+def _epochs_table(candidates: Sequence[Offer]) -> str:
+    best: dict[int, Offer] = {}
     for one in candidates:
-        there = best.get(one["workers"])
-        if there is None or (one["hours"], -one["accuracy"]) < (there["hours"], -there["accuracy"]):
-            best[one["workers"]] = one
+        there = best.get(one.workers)
+        if there is None or (one.hours, -(one.accuracy or 0.0)) < (there.hours, -(there.accuracy or 0.0)):
+            best[one.workers] = one
     rows = []
     for workers, one in sorted(best.items()):
         published = f"{_PUBLISHED_HOURS[workers]:.1f}" if workers in _PUBLISHED_HOURS else ""
-        origin = "predicted" if one["predicted"] else "measured"
-        cells = [f"{workers}", f"{one['global_batch']:,}", f"{one['learning_rate']:g}", f"{one['hours']:.1f}"]
-        rows.append(f"| {' | '.join([*cells, str(round(one['accuracy'], 1)), origin, published])} |")
+        origin = "predicted" if one.predicted else "measured"
+        cells = [f"{workers}", f"{one.global_batch:,}", f"{one.learning_rate:g}", f"{one.hours:.1f}"]
+        rows.append(f"| {' | '.join([*cells, str(round(one.accuracy or 0.0, 1)), origin, published])} |")
     head = "| workers | batch | learning rate | hours | top-1 accuracy, % | step time | hours published |"
     return "\n".join([head, "|---:|---:|---:|---:|---:|---|---:|", *rows])
 

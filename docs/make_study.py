@@ -78,7 +78,7 @@ def main(folder: Path, noise_file: Path) -> None:
     scale = noise["noise_scale"]["value"]
     _draw(_PICTURES / "study.png", curves, scale)
     content = {
-        "curves": {_optimizer(curve): curve.content() for curve in curves},
+        "curves": {_optimizer(curve): curve.analysed().model_dump(mode="json") for curve in curves},
         "noise_scale": noise["noise_scale"],
         "racing": _racing(folder),
         "descriptions": [_described(study.description()) for study in find_studies(folder)],

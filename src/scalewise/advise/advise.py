@@ -1,10 +1,8 @@
 """Advice from its parts: a pilot run, a bench, a raced study, a plan and a report, within so many minutes."""
 
-import json
 import signal
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from rich.console import Console
 
@@ -25,6 +23,7 @@ from scalewise.plan.clusters import read_clusters
 from scalewise.plan.plan import Plan, multiply, plan
 from scalewise.plan.source import NothingHeld, Unstable
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.advise import AdviseFile
 from scalewise.record.results.bench import BenchFile
 from scalewise.record.results.run import RunMetadata
 from scalewise.report.report import report
@@ -38,7 +37,6 @@ from scalewise.requests import (
     TrainRequest,
 )
 from scalewise.run.train import train_part
-from scalewise.storage import write_result
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
 from scalewise.study.plan import plan_study
 from scalewise.study.study import study
@@ -75,7 +73,6 @@ class Adviser:
         self._console = console
         self._seconds = 60 * request.minutes
         self._deadline = time.monotonic() + self._seconds
-        self._file = request.out / "advise.json"
         self._train_examples = len(as_splits(find_workload(request.workload).data(), readers=0)["train"])
 
     def advise(self) -> Findings:
@@ -101,30 +98,31 @@ class Adviser:
         curve = self._curve()
         planned, unstable = (None, []) if curve is None else self._plan()
         findings = Findings(self._pilot_folder, self._speed(), self._study_hours(), curve, planned, unstable)
-        self._write({"says": findings.sentences()})
+        self._write(findings.sentences())
         report(ReportRequest(folders=(self._request.out,), out=self._request.out))
         return findings
 
     def _check_folder(self) -> None:
         """Go on only with advice on the same question."""
-        try:
-            there = json.loads(self._file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            self._write({})
+        out = self._request.out
+        if not AdviseFile.is_in(out):
+            self._write()
             return
-        except (OSError, ValueError):
-            raise FolderError(f"{self._file} cannot be read; use another --out") from None
-        asked = {name: there.get(name) for name in self._asked}
-        if found := differences(asked, self._asked):
-            raise FolderError(f"{self._request.out} holds other advice: {'; '.join(found)}; use another --out")
+        try:
+            there = AdviseFile.read(out)
+        except FolderError as error:
+            raise FolderError(f"the advice in {out} cannot be read, use another --out: {error}") from None
+        if found := differences({name: getattr(there, name) for name in self._asked}, self._asked):
+            raise FolderError(f"{out} holds other advice: {'; '.join(found)}; use another --out")
 
     @property
-    def _asked(self) -> dict[str, Any]:
+    def _asked(self) -> dict[str, str | None]:
         """What two starts must share."""
         return {"workload": self._request.workload, "target": self._request.target}
 
-    def _write(self, content: dict[str, Any]) -> None:
-        write_result(self._file, json.dumps({**self._asked, **content}, indent=2).encode() + b"\n")
+    def _write(self, says: Sequence[str] = ()) -> None:
+        asked = self._request
+        AdviseFile(workload=asked.workload, target=asked.target, says=tuple(says)).write(asked.out)
 
     def _left(self, reserved_seconds: float = 0.0) -> float:
         return self._deadline - time.monotonic() - _LAST_SECONDS - reserved_seconds

@@ -94,11 +94,11 @@ class Findings:
         said += [unstable_sentence(one) for one in self.unstable]
         return said if self.plan is None else [*said, *self.plan.says_of_choices]
 
-    def content(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Any]:
         """Return it as plain values."""
         return {
             "says": self.sentences(),
-            "analysis": None if self.curve is None else self.curve.content(),
+            "analysis": None if self.curve is None else self.curve.analysed().model_dump(mode="json"),
             "plan": None if self.plan is None else self.plan.file.plain(),
         }
 

@@ -1,7 +1,6 @@
 """From a folder of studies, or a file of steps, to curves, budgets and pictures."""
 
 import functools
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,18 +9,18 @@ import polars as pl
 
 from scalewise.analysis.archive import COMPLETE, INFEASIBLE, Skipped, Study, read_archive
 from scalewise.analysis.curve import make_curve
-from scalewise.analysis.findings import Analysis, BudgetBest, Workload
+from scalewise.analysis.findings import Analysis, Workload
 from scalewise.analysis.goals import published_goal
 from scalewise.analysis.outcomes import Outcome, StepsToTarget, steps_of_batches, steps_to_target
 from scalewise.analysis.pictures import draw_all
 from scalewise.analysis.scatter import ScatterPoint, scatter_point
 from scalewise.config import Target
 from scalewise.errors import ConfigError, DataError, nearest
+from scalewise.record.results.analysis import BudgetBest
 from scalewise.record.results.study import StudyDescription
 from scalewise.record.steps import read_steps
 from scalewise.record.study_folder import OWN
 from scalewise.requests import AnalyzeRequest
-from scalewise.storage import write_result
 
 _DEFAULT_OUT = Path("runs/analyze")
 """Where a file of steps has no folder of its own."""
@@ -50,7 +49,7 @@ def analyze(request: AnalyzeRequest) -> Analysis:
         workloads = workloads_in(request.folder, request.targets, skipped, budgets)
     out = _out(request)
     analysis = Analysis(workloads, skipped, draw_all(out, workloads), out)
-    write_result(out / "analysis.json", json.dumps(analysis.content(), indent=2).encode() + b"\n")
+    analysis.file.write(out)
     return analysis
 
 

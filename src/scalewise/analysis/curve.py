@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from scalewise.analysis.critical import CriticalBatch, fit_critical_batch
 from scalewise.analysis.outcomes import StepsToTarget, effective_learning_rate
+from scalewise.record.results.analysis import AnalysedWorkload, BatchSteps, BudgetBest, CriticalBatchFit, Overhead
 
 OVERHEAD = 1.2
 """Steps above perfect scaling, or above the fewest, by this factor are where a region ends."""
@@ -19,21 +19,6 @@ class Region(StrEnum):
     PERFECT = "perfect scaling"
     DIMINISHING = "diminishing returns"
     MAXIMAL = "maximal parallelism"
-
-
-@dataclass(frozen=True)
-class Overhead:
-    """The batch size whose steps are 20 % above perfect scaling; None: larger than any that was measured."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    by: str
-    """Whether the fit says so, or the measured points and the lines between them."""
-
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {"value": self.value, "low": self.low, "high": self.high, "by": self.by}
 
 
 @dataclass(frozen=True)
@@ -62,26 +47,20 @@ class Curve:
         fewest = min(other.steps for other in self.rows if other.steps is not None)
         return _region(above_perfect, above_fewest=row.steps / fewest)
 
-    def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
+    def analysed(self, budgets: Sequence[BudgetBest] = ()) -> AnalysedWorkload:
+        """It as it is written."""
         fit = self.fit
-        return {
-            "workload": self.name,
-            "target": self.target,
-            "steps_to_target": [_row_content(row, self.region(row)) for row in self.rows if row.steps is not None],
-            "not_reached": [_row_content(row, None) for row in self.rows if row.steps is None],
-            "critical_batch": {
-                "value": fit.value,
-                "low": fit.low,
-                "high": fit.high,
-                "s_min": fit.s_min,
-                "form_fits": fit.form_fits,
-                "typical_error": fit.error,
-                "exponent": fit.exponent,
-                "says": fit.says,
-            },
-            "overhead_20_percent": self.overhead.content(),
-        }
+        return AnalysedWorkload(
+            workload=self.name,
+            target=self.target,
+            steps_to_target=tuple(_written(row, self.region(row)) for row in self.rows if row.steps is not None),
+            not_reached=tuple(_written(row, None) for row in self.rows if row.steps is None),
+            critical_batch=CriticalBatchFit(
+                fit.value, fit.low, fit.high, fit.s_min, fit.form_fits, fit.error, fit.exponent, fit.says
+            ),
+            overhead_20_percent=self.overhead,
+            best_within_budget=tuple(budgets),
+        )
 
 
 def _region(above_perfect: float, above_fewest: float) -> Region:
@@ -90,21 +69,21 @@ def _region(above_perfect: float, above_fewest: float) -> Region:
     return Region.MAXIMAL if above_fewest <= OVERHEAD else Region.DIMINISHING
 
 
-def _row_content(row: StepsToTarget, region: Region | None) -> dict[str, Any]:
-    return {
-        "batch_size": row.batch_size,
-        "steps": row.steps,
-        "trial_id": row.trial_id,
-        "low": row.low,
-        "high": row.high,
-        "trials": row.trials,
-        "reached": row.reached,
-        "infeasible": row.infeasible,
-        "tried_steps": row.tried_steps,
-        "parameters": dict(row.parameters),
-        "effective_learning_rate": effective_learning_rate(row.parameters),
-        "region": region,
-    }
+def _written(row: StepsToTarget, region: Region | None) -> BatchSteps:
+    return BatchSteps(
+        batch_size=row.batch_size,
+        steps=row.steps,
+        trial_id=row.trial_id,
+        low=row.low,
+        high=row.high,
+        trials=row.trials,
+        reached=row.reached,
+        infeasible=row.infeasible,
+        tried_steps=row.tried_steps,
+        parameters=dict(row.parameters),
+        effective_learning_rate=effective_learning_rate(row.parameters),
+        region=region,
+    )
 
 
 def make_curve(name: str, target: str | None, rows: Sequence[StepsToTarget]) -> Curve:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from scalewise.analysis.curve import Curve
-from scalewise.analysis.findings import BudgetBest
 from scalewise.analysis.outcomes import StepsToTarget, effective_learning_rate
 from scalewise.figures.table import Table, numbers, texts
+from scalewise.record.results.analysis import BudgetBest
 from scalewise.words import interval, number
 
 

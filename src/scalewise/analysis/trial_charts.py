@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scalewise.analysis.findings import BudgetBest, Workload
+from scalewise.analysis.findings import Workload
 from scalewise.analysis.outcomes import StepsToTarget, effective_learning_rate
 from scalewise.analysis.scatter import Fate, ScatterPoint
 from scalewise.analysis.step_charts import BATCH_SIZE
 from scalewise.figures.figure import Figure
 from scalewise.figures.plot import Axis, Line, Mark, Panels, Plot, Series, Shape
+from scalewise.record.results.analysis import BudgetBest
 from scalewise.words import number
 
 _FATES = {Fate.NO_GOAL: (None, Shape.DOT), Fate.INFEASIBLE: (1, Shape.TRIANGLE), Fate.GOAL: (0, Shape.DOT)}

@@ -37,7 +37,7 @@ def _perform(request: AdviseRequest) -> ExitCode:
 
     found = Adviser(request, Console(stderr=True)).advise()
     if request.as_json:
-        show_json(found.content())
+        show_json(found.plain())
         return ExitCode.COMPLETE
     for sentence in found.sentences():
         show(sentence)

@@ -64,7 +64,7 @@ def _perform(request: AnalyzeRequest) -> ExitCode:
 
     analysis = analyze(request)
     if request.as_json:
-        show_json(analysis.content())
+        show_json(analysis.file.plain())
     else:
         _show(analysis)
     return ExitCode.COMPLETE

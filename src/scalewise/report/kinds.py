@@ -6,6 +6,7 @@ from pathlib import Path
 
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.advise import AdviseFile
 from scalewise.record.results.bench import BenchFile
 from scalewise.record.results.plan import PlanFile
 from scalewise.record.study_folder import OWN
@@ -16,10 +17,9 @@ from scalewise.report.plans import plan_sections
 from scalewise.report.runs import run_sections
 from scalewise.report.section import Section
 from scalewise.report.studies import is_study, study_sections
-from scalewise.report.values import Facts, read_facts
+from scalewise.report.values import shown
 from scalewise.words import sentence
 
-ADVICE_FILE = "advise.json"
 _PARTS_OF_ADVICE = ("plan", "study", "bench", "pilot")
 """The folders beside an advice, the one that matters most first."""
 
@@ -39,23 +39,22 @@ def _has(name: str) -> Callable[[Path], bool]:
 
 def _advice_sections(folder: Path) -> list[Section]:
     """Read an advice and whatever it rests on."""
-    facts = read_facts(folder / ADVICE_FILE)
+    advice = AdviseFile.read(folder)
     parts = [folder / name for name in _PARTS_OF_ADVICE if (folder / name).is_dir()]
     known = [(part, kind) for part in parts if (kind := kind_of(part)) is not None]
-    plain = {name: value for name, value in facts.content.items() if isinstance(value, str | int | float)}
     own = Section(
         kind="Advice",
-        title=facts.text("workload") or "how far to scale",
+        title=advice.workload,
         folder=folder,
-        answer=[sentence(text) for text in facts.texts("says")] or ["It says nothing."],
-        asked=Facts(facts.where, plain).shown(),
+        answer=[sentence(text) for text in advice.says] or ["It says nothing."],
+        asked=shown({"workload": advice.workload, "target": advice.target}),
         methods=[f"What it rests on follows: {', '.join(part.name for part, _ in known)}."] if known else [],
     )
     return [own, *(section for part, kind in known for section in kind.read(part))]
 
 
 KINDS = (
-    Kind("advice", _has(ADVICE_FILE), _advice_sections),
+    Kind("advice", AdviseFile.is_in, _advice_sections),
     Kind("plan", PlanFile.is_in, plan_sections),
     Kind("bench", BenchFile.is_in, bench_sections),
     Kind("comparison", _has(COMPARISON_FILE), comparison_sections),

@@ -1,6 +1,7 @@
 """What every result file is: keys and values, with a number that says which version of its format they have."""
 
 import json
+import reprlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -97,4 +98,4 @@ def _mistake(error: ValidationError) -> str:
         return f"{key} is missing"
     wanted = _WANTED.get(wrong["type"])
     says = wrong["msg"].removeprefix("Input ") if wanted is None else f"should be {wanted}"
-    return f"{key}={wrong['input']!r:.80} {says}"
+    return f"{key}={reprlib.repr(wrong['input'])} {says}"  # in short: whole lists and any depth may stand there

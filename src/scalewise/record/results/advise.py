@@ -1,0 +1,17 @@
+"""advise.json: what advice was asked for, and what it says once it has ended."""
+
+from typing import ClassVar
+
+from scalewise.record.results.file import ResultFile
+
+
+class AdviseFile(ResultFile):
+    """The whole file."""
+
+    file_name: ClassVar = "advise.json"
+    leaves_out_none: ClassVar = False
+
+    workload: str
+    target: str | None = None
+    says: tuple[str, ...] = ()
+    """Nothing until it has ended."""
