@@ -95,7 +95,7 @@ def _described(description: StudyDescription) -> dict[str, Any]:
     keys = {"batch_size", "optimizer", "max_steps", "train_examples", "parameter_configs", "seed"}
     assert description.settings is not None
     evaluate = description.settings.evaluate["every_examples"]
-    return {**description.model_dump(mode="json", include=keys, exclude_none=True), "every_examples": evaluate}
+    return {**description.model_dump(mode="json", include=keys), "every_examples": evaluate}
 
 
 def _racing(folder: Path) -> dict[str, float]:

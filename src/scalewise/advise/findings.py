@@ -9,7 +9,6 @@ from typing import Any
 from scalewise.analysis.curve import Curve
 from scalewise.analysis.noise import latest_noise_scale
 from scalewise.errors import DataError, UserError
-from scalewise.loop.noise import NoiseScale
 from scalewise.loop.stopping import Reason
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.plan import Plan
@@ -18,6 +17,7 @@ from scalewise.plan.source import Unstable
 from scalewise.plan.statistics import Statistic
 from scalewise.record.folder import RunFolder
 from scalewise.record.results.bench import BenchFile
+from scalewise.record.results.noise import MeasuredNoise
 from scalewise.record.results.run import RunMetadata
 from scalewise.record.throughput import Throughput, throughput_in
 from scalewise.words import counted, duration
@@ -172,7 +172,7 @@ def _confirmed(best: Statistic) -> str:
     return f"{reached} of {best.runs} fresh seeds reached it, after {steps} steps"
 
 
-def pilot_sentence(pilot: RunMetadata, noise: NoiseScale | None) -> str:
+def pilot_sentence(pilot: RunMetadata, noise: MeasuredNoise | None) -> str:
     """Say how the pilot ended."""
     ended = "reached the target" if pilot.stopped_by is Reason.TARGET else "did not reach the target in its time"
     scale = "" if noise is None or noise.value is None else f"; gradient noise scale {noise.value:,.0f}"

@@ -1,14 +1,13 @@
 """Predicts steps against batch size from the gradient noise scale of a short training, without measuring them."""
 
-import math
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scalewise.errors import ConfigError
-from scalewise.loop.noise import NoiseScale
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.noise import MeasuredNoise
 from scalewise.requests import NoiseRequest, TrainRequest
 from scalewise.run.train import train_part
 
@@ -23,7 +22,7 @@ class Window:
     """The noise scale over some steps of the training."""
 
     until_step: int
-    noise_scale: NoiseScale
+    noise_scale: MeasuredNoise
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class NoiseReport:
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
-        windows = [{"until_step": window.until_step, **asdict(window.noise_scale)} for window in self.windows]
+        windows = [{"until_step": window.until_step, **window.noise_scale.model_dump()} for window in self.windows]
         predicted = [
             {"batch_size": size, "steps_over_s_min": self.predicted_steps(size)} for size in PREDICTED_BATCH_SIZES
         ]
@@ -61,20 +60,15 @@ def measure_noise(request: NoiseRequest) -> NoiseReport:
         return NoiseReport(_windows(RunFolder(out)))
 
 
-def latest_noise_scale(folder: RunFolder) -> NoiseScale | None:
+def latest_noise_scale(folder: RunFolder) -> MeasuredNoise | None:
     """Return the last noise scale that a run has measured; None: none."""
-    measured = [metrics for _, metrics in folder.measurements()[1:] if "noise_scale" in metrics]
-    return _noise_scale(measured[-1]) if measured else None
+    measured = [found for _, metrics in folder.measurements()[1:] if (found := MeasuredNoise.of(metrics)) is not None]
+    return measured[-1] if measured else None
 
 
 def _windows(folder: RunFolder) -> list[Window]:
     rows = folder.measurements()[1:]  # before the first step nothing is known
-    if not rows:
+    windows = [Window(step, found) for step, metrics in rows if (found := MeasuredNoise.of(metrics)) is not None]
+    if not windows:
         raise ConfigError(f"{folder.path} has no measurement after its first step")
-    return [Window(step, _noise_scale(metrics)) for step, metrics in rows]
-
-
-def _noise_scale(metrics: dict[str, float]) -> NoiseScale:
-    ends = [metrics[f"noise_scale{end}"] for end in ("", "_low", "_high")]
-    value, low, high = (None if math.isnan(end) else end for end in ends)
-    return NoiseScale(value, low, high, int(metrics["noise_scale_steps"]))
+    return windows

@@ -50,7 +50,7 @@ class Measurements:
         try:
             yield
         except (ValueError, IndexError, csv.Error) as error:
-            raise FolderError(f"{self.store.address(MEASUREMENTS)} is damaged: {error}") from None
+            raise FolderError(f"{self.store.address(MEASUREMENTS)} is damaged and cannot be read: {error}") from None
 
 
 def as_table(rows: Sequence[tuple[int, Mapping[str, float]]]) -> bytes:

@@ -10,6 +10,7 @@ from scalewise.figures.plot import Axis, Mark, Plot, Rule, Series, Shape
 from scalewise.figures.table import Table, numbers
 from scalewise.loop.stopping import Reason
 from scalewise.record.folder import RunFolder
+from scalewise.record.results.noise import MeasuredNoise, is_noise
 from scalewise.record.results.run import RunMetadata
 from scalewise.report.origin import origin_of_run
 from scalewise.report.section import NEW, Section, facts_table
@@ -37,6 +38,7 @@ _MANY_MARKS = 60
 _LOG_FROM = 5
 """Values that differ by such a factor need a logarithmic axis."""
 _NOISE = "noise_scale"
+"""The name of its figure."""
 
 
 def run_sections(folder: Path) -> list[Section]:
@@ -102,16 +104,20 @@ def _any_number(measured: Measured, name: str) -> bool:
 
 
 def _noise_sentence(measured: Measured) -> list[str]:
-    if not measured or _NOISE not in measured[-1][1]:
+    noise = _last_noise(measured)
+    if noise is None:
         return []
-    row = measured[-1][1]
-    value, low, high = (number(row.get(f"{_NOISE}{end}")) for end in ("", "_low", "_high"))
-    if not value:
+    if noise.value is None:
         return ["The gradient noise scale could not be told from so few steps."]
     return [
-        f"The gradient noise scale at the end was {value} examples ({interval(low, high)}): a cheap guess at the "
-        "critical batch size, often wrong; a study measures it."
+        f"The gradient noise scale at the end was {number(noise.value)} examples "
+        f"({interval(number(noise.low), number(noise.high))}): a cheap guess at the critical batch size, often wrong; "
+        "a study measures it."
     ]
+
+
+def _last_noise(measured: Measured) -> MeasuredNoise | None:
+    return MeasuredNoise.of(measured[-1][1]) if measured else None
 
 
 def _asked(config: Config, known: RunMetadata | None) -> dict[str, str]:
@@ -130,13 +136,13 @@ def _asked(config: Config, known: RunMetadata | None) -> dict[str, str]:
 
 
 def _figures(config: Config, measured: Measured) -> list[Figure]:
-    columns = [name for name in (measured[-1][1] if measured else ()) if not name.startswith(_NOISE)]
+    columns = [name for name in (measured[-1][1] if measured else ()) if not is_noise(name)]
     metrics = dict.fromkeys(name.rpartition("/")[2] for name in columns)
     plots = [
         (metric, _metric_plot(config, metric, [c for c in columns if c.rpartition("/")[2] == metric], measured))
         for metric in metrics
     ]
-    if measured and _NOISE in measured[-1][1]:
+    if _last_noise(measured) is not None:
         plots.append((_NOISE, _noise_plot(measured)))
     return [Figure(name, _caption(name, plot), plot) for name, plot in plots if not plot.empty()]
 
@@ -171,19 +177,15 @@ def _split(config: Config, column: str, measured: Measured, colour: int) -> Seri
 
 
 def _noise_plot(measured: Measured) -> Plot:
-    rows = [(step, row) for step, row in measured if math.isfinite(row.get(_NOISE, math.nan))]
+    found = [(step, noise) for step, row in measured if (noise := MeasuredNoise.of(row)) is not None]
     marks = [
-        Mark(step, row[_NOISE], f"until step {step:,}\n{number(row[_NOISE])} examples", *_noise_ends(row))
-        for step, row in rows
+        Mark(step, noise.value, f"until step {step:,}\n{number(noise.value)} examples", noise.low, noise.high)
+        for step, noise in found
+        if noise.value is not None
     ]
     series = Series("noise scale", tuple(marks), 0)
     title = "Gradient noise scale over steps"
     return Plot(title, Axis("step", from_zero=True, whole=True), Axis("noise scale, examples", log=True), (series,))
-
-
-def _noise_ends(row: dict[str, float]) -> tuple[float | None, float | None]:
-    low, high = (row.get(f"{_NOISE}_{end}") for end in ("low", "high"))
-    return low, high
 
 
 def _measurement_tables(measured: Measured) -> list[Table]:
@@ -207,7 +209,7 @@ def _methods(config: Config, known: RunMetadata | None, measured: Measured) -> l
         "Metrics are measured on whole splits, at step 0, at regular steps and at the end. Seconds of training do not "
         "include evaluation and checkpoints.",
     ]
-    if measured and _NOISE in measured[-1][1]:
+    if _last_noise(measured) is not None:
         methods.append(
             "The noise scale compares the gradients of microbatches with their sum, averaged over the steps since the "
             "measurement before; its interval is for 95 %."

@@ -1,6 +1,5 @@
 """Turns the results of a loop into files: measurements, checkpoints, metadata and, at the end, the model."""
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from scalewise.recipe.resolve import ResolvedCheckpoint
 from scalewise.record.folder import RunFolder
 from scalewise.record.provenance import now
 from scalewise.record.results.checkpoint import CheckpointNumbers, NoiseSamples
+from scalewise.record.results.noise import MeasuredNoise
 from scalewise.record.results.run import RunFacts, RunMetadata, RunProgress, Times
 from scalewise.record.status import Status
 from scalewise.record.tensorboard import EventFiles
@@ -89,8 +89,7 @@ class Recorder:
             return {}
         found = self.noise.estimate()
         self.noise.clear()
-        values = {"": found.value, "_low": found.low, "_high": found.high, "_steps": found.steps}
-        return {f"noise_scale{end}": math.nan if value is None else value for end, value in values.items()}
+        return MeasuredNoise(**asdict(found)).columns()
 
     def write_metadata(self, status: Status, reason: Reason | None = None) -> None:
         """Write everything known about the run now."""

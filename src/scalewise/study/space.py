@@ -119,7 +119,7 @@ class Parameter(BaseModel):
     @classmethod
     def of(cls, found: ParameterRange) -> Self:
         """Read it from the layout."""
-        return cls.model_validate(found.model_dump(exclude_none=True))
+        return cls.model_validate(found.model_dump())
 
 
 Space = Mapping[str, Parameter]

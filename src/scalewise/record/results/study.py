@@ -3,7 +3,16 @@
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_serializer,
+)
 
 from scalewise.config import differences
 from scalewise.record.results.file import ResultFile, ResultPart
@@ -29,6 +38,11 @@ class ParameterRange(ResultPart):
     max_value: Annotated[int | float | None, Tolerated] = None
     scale: Annotated[str | None, Tolerated] = None
     feasible_points: Annotated[list[Any] | None, Tolerated] = None
+
+    @model_serializer(mode="wrap")
+    def _without_none(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write only what the layout has for such a parameter."""
+        return {name: value for name, value in write(self).items() if value is not None}
 
 
 class StudyStage(ResultPart):
@@ -68,6 +82,7 @@ class StudyDescription(ResultFile):
     """`study.json`. The keys down to `parameter_configs` are the layout's, the others are ours."""
 
     file_name: ClassVar[str] = "study.json"
+    leaves_out_none: ClassVar[bool] = False
 
     batch_size: PositiveInt
     dataset: Name
