@@ -27,7 +27,7 @@ from scalewise.loop.step import take_step
 from scalewise.loop.train import Loop, StepResult
 from scalewise.loop.votes import Votes
 from scalewise.run.build import build_loop, resolved
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 _WARM_UP_STEPS = 3
 _TIMEOUT_SECONDS = 1800  # how long a group may have to wait for its turn

@@ -21,7 +21,7 @@ from scalewise.optim.optimizers import make_optimizer
 from scalewise.recipe.resolve import resolve_recipe
 from scalewise.run.build import build_loop, resolved
 from scalewise.workloads import Workload
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 from tables import optimizers_table, pieces_table, render_readme
 
 _WORKLOAD = "cifar_10/resnet_8"

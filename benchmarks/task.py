@@ -13,7 +13,7 @@ from scalewise.data.splits import Split
 from scalewise.recipe.resolve import ResolvedConfig, resolve
 from scalewise.seeds import Purpose, derive
 from scalewise.workloads import Workload
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 _NEVER = 1_000_000_000
 

@@ -18,7 +18,7 @@ from scalewise.config import load_config
 from scalewise.record.results.bench import Phase
 from scalewise.record.throughput import read_throughput, series
 from scalewise.run.build import build_loop, resolved
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 P100 = ROOT / "examples" / "p100_throughput.csv"
 DIGITS = "digits/fc_64_64"

@@ -129,7 +129,7 @@ def test_run_yaml_repeats_the_run(tmp_path: Path) -> None:
 
 
 def test_the_model_loads_into_the_plain_network(tmp_path: Path) -> None:
-    from scalewise.workloads.door import find_workload
+    from scalewise.workloads.find import find_workload
 
     run = train(1, DIGITS, tmp_path / "run")
     workload = find_workload(DIGITS)

@@ -207,7 +207,7 @@ def test_panels_stairs_stars_and_what_diverged_in_a_browser(tmp_path: Path, chro
 
 def test_only_drawing_loads_matplotlib() -> None:
     """Everything but the renderer of pictures can be imported without it."""
-    rooms = "bench.bench compare.compare analysis.analyze analysis.noise_tables study.study plan.plan plan.plan_tables"
+    rooms = "bench.bench compare.compare analysis.analyze noise.noise_tables study.study plan.plan plan.plan_tables"
     modules = [f"scalewise.{name}" for name in [*rooms.split(), "report.report", "advise.advise", "figures.terminal"]]
     check = f"import sys, {', '.join(modules)}; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0

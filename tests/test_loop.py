@@ -15,7 +15,7 @@ from scalewise.loop.stopping import Reason
 from scalewise.loop.train import EvalResult, Loop, StepResult, Stopped
 from scalewise.recipe.resolve import resolve
 from scalewise.run.build import build_loop
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 
 def make_loop(

@@ -12,7 +12,7 @@ from torch import Tensor
 from processes import NETS, Run, group, train
 from scalewise.loop.noise import NoiseMeter, NoiseSample, NoiseSums
 from scalewise.recipe.batch import Batch
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 EVERY = ("--set", "noise_scale.every_steps=1")
 

@@ -26,7 +26,7 @@ from scalewise.record.checkpoints import Checkpoints
 from scalewise.record.results.checkpoint import CheckpointNumbers
 from scalewise.run.build import build_loop
 from scalewise.storage import LocalStore
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 DENSE, NORMALISED, RESIDUAL = "digits/fc_64_64", f"{NETS}:BatchNorm", f"{NETS}:Residual"
 TWO_STEPS = ("stop.steps=2", "stop.target=null", "recipe.weight_decay=0.01")

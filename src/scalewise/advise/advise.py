@@ -10,7 +10,6 @@ from scalewise.advise.findings import Findings, Speed, pilot_sentence, speed_sen
 from scalewise.advise.sample import write_sample_clusters
 from scalewise.analysis.analyze import analyze
 from scalewise.analysis.curve import Curve
-from scalewise.analysis.noise import latest_noise_scale
 from scalewise.bench.bench import bench
 from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.cluster.world import usable_cores
@@ -18,6 +17,7 @@ from scalewise.config import differences
 from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, DataError, FolderError, Interrupted
 from scalewise.loop.stopping import Reason
+from scalewise.noise.noise import latest_noise_scale
 from scalewise.plan.candidates import cheapest, fastest
 from scalewise.plan.clusters import read_clusters
 from scalewise.plan.plan import Plan, multiply, plan
@@ -40,7 +40,7 @@ from scalewise.run.train import train_part
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
 from scalewise.study.plan import plan_study
 from scalewise.study.study import study
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 CLUSTER = "this machine"
 """What the bench calls the machine that it runs on."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from scalewise.analysis.curve import Curve
-from scalewise.analysis.noise import latest_noise_scale
 from scalewise.errors import DataError, UserError
 from scalewise.loop.stopping import Reason
+from scalewise.noise.noise import latest_noise_scale
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.plan import Plan
 from scalewise.plan.sentences import unstable_sentence

@@ -24,7 +24,7 @@ from scalewise.requests import BenchFileRequest, BenchRequest, arguments, by_com
 from scalewise.storage import write_result
 from scalewise.words import counted
 from scalewise.workloads import Workload
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 
 def bench(request: BenchRequest) -> BenchFile | None:

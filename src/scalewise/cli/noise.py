@@ -28,8 +28,8 @@ def _read(
 
 
 def _perform(request: NoiseRequest) -> ExitCode:
-    from scalewise.analysis.noise import measure_noise
-    from scalewise.analysis.noise_tables import noise_table, predicted_steps_table
+    from scalewise.noise.noise import measure_noise
+    from scalewise.noise.noise_tables import noise_table, predicted_steps_table
 
     report = measure_noise(request)
     if request.as_json:

@@ -19,7 +19,7 @@ from scalewise.requests import CompareRequest, TrainRequest
 from scalewise.run.build import build_loop
 from scalewise.run.train import train_part
 from scalewise.storage import write_result
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 
 @dataclass(frozen=True)

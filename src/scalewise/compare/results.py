@@ -3,12 +3,18 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from scalewise.config import Target
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
 from scalewise.record.results.compare import ComparedRecipe, Condition, Summary
 from scalewise.record.status import Status
+
+
+def trial_folder(out: Path, condition: Condition, seed: int) -> RunFolder:
+    """Say where a condition is trained with a seed."""
+    return RunFolder(out / condition.name.replace("/", "_") / str(seed))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from scalewise.compare.results import trial_folder
 from scalewise.config import load_config
 from scalewise.errors import ConfigError
 from scalewise.recipe.resolve import ResolvedConfig
@@ -11,7 +12,7 @@ from scalewise.record.folder import RunFolder
 from scalewise.record.results.compare import BASELINE, Condition
 from scalewise.requests import CompareRequest, by_commas
 from scalewise.run.build import resolved
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,6 @@ def _trials(request: CompareRequest) -> Iterator[Trial]:
                 trial_folder(request.out, condition, seed),
                 request.out / "recipes" / f"{name}-{seed}.yaml",
             )
-
-
-def trial_folder(out: Path, condition: Condition, seed: int) -> RunFolder:
-    """Say where a condition is trained with a seed."""
-    return RunFolder(out / condition.name.replace("/", "_") / str(seed))
 
 
 def _config(request: CompareRequest, condition: Condition, seed: int) -> ResolvedConfig:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from scalewise.compare.curves import curves_figure, curves_table
 from scalewise.compare.recipe_table import recipe_table
-from scalewise.compare.results import Curve, Quality, read_curve, whole
-from scalewise.compare.trials import trial_folder
+from scalewise.compare.results import Curve, Quality, read_curve, trial_folder, whole
 from scalewise.errors import FolderError
 from scalewise.record.results.compare import BASELINE, ComparedRecipe, CompareResult, Condition
 from scalewise.report.origin import origin_of_run
@@ -15,8 +14,6 @@ from scalewise.report.values import as_text
 from scalewise.requests import CompareRequest, command_line
 from scalewise.words import counted, interval, number
 
-FILE = CompareResult.file_name
-
 
 def comparison_sections(folder: Path) -> list[Section]:
     """Read a folder of a comparison."""
@@ -24,7 +21,7 @@ def comparison_sections(folder: Path) -> list[Section]:
     rows, quality = result.rows, _quality(result)
     baseline = next((row for row in rows if row.name == BASELINE), None)
     if baseline is None:
-        raise FolderError(f"{folder / FILE} is damaged: it has no baseline to compare with")
+        raise FolderError(f"{folder / CompareResult.file_name} is damaged: it has no baseline to compare with")
     curves = {row.condition: _curves(folder, row.condition, result.seeds, quality) for row in rows}
     ran = bool(whole(curves))
     origin = origin_of_run(trial_folder(folder, rows[0].condition, 0).metadata())

@@ -8,10 +8,10 @@ from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
 from scalewise.record.results.advise import AdviseFile
 from scalewise.record.results.bench import BenchFile
+from scalewise.record.results.compare import CompareResult
 from scalewise.record.results.plan import PlanFile
 from scalewise.record.study_folder import OWN
 from scalewise.report.benches import bench_sections
-from scalewise.report.comparisons import FILE as COMPARISON_FILE
 from scalewise.report.comparisons import comparison_sections
 from scalewise.report.plans import plan_sections
 from scalewise.report.runs import run_sections
@@ -31,10 +31,6 @@ class Kind:
     name: str
     fits: Callable[[Path], bool]
     read: Callable[[Path], list[Section]]
-
-
-def _has(name: str) -> Callable[[Path], bool]:
-    return lambda folder: (folder / name).is_file()
 
 
 def _advice_sections(folder: Path) -> list[Section]:
@@ -57,7 +53,7 @@ KINDS = (
     Kind("advice", AdviseFile.is_in, _advice_sections),
     Kind("plan", PlanFile.is_in, plan_sections),
     Kind("bench", BenchFile.is_in, bench_sections),
-    Kind("comparison", _has(COMPARISON_FILE), comparison_sections),
+    Kind("comparison", CompareResult.is_in, comparison_sections),
     Kind("run", lambda folder: RunFolder(folder).begun(), run_sections),
     Kind("study", is_study, study_sections),
 )

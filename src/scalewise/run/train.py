@@ -14,7 +14,7 @@ from scalewise.record.status import Status
 from scalewise.requests import TrainRequest, arguments
 from scalewise.run.build import resolved
 from scalewise.run.run import default_folder, run
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 
 @dataclass(frozen=True)

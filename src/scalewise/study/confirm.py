@@ -14,7 +14,7 @@ from scalewise.run.run import run
 from scalewise.study.job import load
 from scalewise.study.jobs import run_jobs
 from scalewise.study.plan import BatchPlan
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 FRESH_RUNS = 3
 """How often a setting is trained again before it is recommended."""

@@ -29,7 +29,7 @@ from scalewise.study.plan import BatchPlan
 from scalewise.study.race import Progress, Task, bound, may_decide, tasks
 from scalewise.study.trials import Trials
 from scalewise.workloads import Workload
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 Point = Mapping[str, float | int]
 

@@ -24,7 +24,7 @@ from scalewise.run.build import resolved
 from scalewise.storage import LocalStore, Store
 from scalewise.study.race import Course
 from scalewise.study.space import Edge, Parameter, Space, default_space, point, read_spaces
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 _EVALUATIONS_PER_EPOCH = 4
 

@@ -14,7 +14,7 @@ from scalewise.study.jobs import run_jobs
 from scalewise.study.plan import BatchPlan, plan_study
 from scalewise.study.trials import Trials
 from scalewise.study.view import StudyView
-from scalewise.workloads.door import find_workload
+from scalewise.workloads.find import find_workload
 
 
 def study(request: StudyRequest, *, deadline: float | None = None) -> None:

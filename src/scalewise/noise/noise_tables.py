@@ -1,7 +1,7 @@
 """The tables of the noise scale: as it was measured, and the steps that it predicts."""
 
-from scalewise.analysis.noise import PREDICTED_BATCH_SIZES, NoiseReport, Window
 from scalewise.figures.table import Table, numbers
+from scalewise.noise.noise import PREDICTED_BATCH_SIZES, NoiseReport, Window
 from scalewise.words import interval
 
 
