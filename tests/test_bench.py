@@ -15,7 +15,7 @@ from scalewise.bench.phases import seconds_by_phase
 from scalewise.bench.verdict import Verdict, verdict
 from scalewise.cluster.world import World
 from scalewise.config import load_config
-from scalewise.record.results.bench import Phase
+from scalewise.record.results.bench import BenchFile, Phase
 from scalewise.record.throughput import read_throughput, series
 from scalewise.run.build import build_loop, resolved
 from scalewise.workloads.find import find_workload
@@ -67,6 +67,14 @@ def test_under_a_launcher_its_workers_are_measured(tmp_path: Path) -> None:
     ended = group(2, "bench", f"{NETS}:BatchNorm", "--workers", 2, "--seconds", 0.5, "--out", tmp_path)
     assert ended.exit_code == 0, ended.output
     assert [point.workers for point in read_throughput(tmp_path / "throughput.csv")] == [2]
+
+
+def test_under_a_launcher_the_microbatch_that_was_found_is_noted(tmp_path: Path) -> None:
+    arguments = ("--workers", 2, "--microbatch", "auto", "--seconds", 0.5, "--out", tmp_path)
+    ended = group(2, "bench", DIGITS, *arguments)
+    assert ended.exit_code == 0, ended.output
+    found = BenchFile.read(tmp_path)
+    assert found.asked is not None and found.asked.microbatches == (found.breakdown[0].microbatch,)
 
 
 def test_a_straggler_is_found(tmp_path: Path) -> None:

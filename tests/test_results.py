@@ -16,7 +16,7 @@ from scalewise.record.results.advise import AdviseFile
 from scalewise.record.results.analysis import AnalysisFile
 from scalewise.record.results.bench import BenchFile, Phase
 from scalewise.record.results.file import ResultFile
-from scalewise.record.results.plan import PlanFile
+from scalewise.record.results.plan import Choice, PlanAsked, PlanFile
 from scalewise.record.throughput import throughput_in, write_throughput
 from scalewise.report.report import report
 from scalewise.requests import BenchRequest, PlanRequest, ReportRequest
@@ -119,6 +119,16 @@ def test_several_workloads_are_read_again(tmp_path: Path) -> None:
     several = found.model_copy(update={"workloads": found.workloads * 2})
     several.write(tmp_path)
     assert AnalysisFile.read(tmp_path) == several
+
+
+def test_names_that_are_no_text_are_read_again(tmp_path: Path) -> None:
+    strange = Path("Größe 模型 \udcff.yaml")
+    choice = Choice(cluster="x\udcff", workers=1, hours=1.0)
+    found = PlanFile(asked=PlanAsked(clusters=strange), fastest=choice, candidates=(choice,))
+    found.write(tmp_path)
+    again = PlanFile.read(tmp_path)
+    assert again.asked == found.asked and again.fastest == choice
+    assert report(ReportRequest(folders=(tmp_path,))).sections[0].commands[0].startswith("scalewise plan --clusters")
 
 
 def test_a_table_of_speeds_is_read_again(tmp_path: Path) -> None:
