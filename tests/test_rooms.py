@@ -1,7 +1,10 @@
 """Imports point to the same room or to a room above it, never down."""
 
 import ast
+import re
 from pathlib import Path
+
+import pytest
 
 import scalewise
 
@@ -78,6 +81,25 @@ def test_only_the_world_reads_launcher_variables() -> None:
         if any(f'"{variable}' in file.read_text() for variable in variables)
     }
     assert readers == {"cluster/world.py"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "run.yaml",
+        "metadata.json",
+        "measurements.csv",
+        "numbers.json",
+        "manifest.json",
+        "compare.json",
+        "study.json",
+        "ledger.csv",
+    ],
+)
+def test_one_file_knows_the_name_of_a_result(name: str) -> None:
+    words = re.compile(rf"[\"'/]{re.escape(name)}[\"']")
+    knows = [file.relative_to(SOURCE).as_posix() for file in SOURCE.rglob("*.py") if words.search(file.read_text())]
+    assert len(knows) == 1 and knows[0].startswith("record/"), knows
 
 
 def test_the_step_stays_readable() -> None:
