@@ -29,6 +29,7 @@ def study(request: StudyRequest, *, deadline: float | None = None) -> ExitCode:
         workload = find_workload(request.workload)
         loop = build_loop(plan.config(0), workload, World(), torch.device("cpu"), lambda: False)
         plan.target.check(loop.evaluator.columns())
+        Trials(plan).progress()
     for plan in plans:
         plan.folder.describe(plan.description())
     exit_code = ExitCode.COMPLETE
