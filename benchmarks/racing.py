@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from results import write_results
-from scalewise.study.job import examples_trained
+from scalewise.record.ledger import examples_trained
 from tables import racing_table, render_readme
 
 _STUDIES = {

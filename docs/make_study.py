@@ -14,11 +14,11 @@ from scalewise.analysis.curve import Curve
 from scalewise.analysis.step_charts import BATCH_SIZE
 from scalewise.figures.picture import picture
 from scalewise.figures.plot import Axis, Line, Mark, Plot, Series, Shape
+from scalewise.record.ledger import examples_trained
 from scalewise.record.results.study import StudyDescription
 from scalewise.record.study_folder import find_studies
 from scalewise.requests import AnalyzeRequest
 from scalewise.storage import write_result
-from scalewise.study.job import examples_trained
 from scalewise.words import interval, number, percent
 
 _HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from old_runs import INTERRUPTED, INTERRUPTED_SETTINGS
+from old_runs import INTERRUPTED, INTERRUPTED_SETTINGS, STUDY, STUDY_SETTINGS
 from processes import Run, group, train
 from recorded import run_metadata
 from scalewise.analysis.analyze import analyze
@@ -189,6 +189,16 @@ def test_a_performance_of_another_type_is_one_sentence(interrupted: Path) -> Non
     (interrupted / "metadata.json").write_text(json.dumps({**known, "performance": 3}))
     ended = group(2, "train", "digits/fc_16", *INTERRUPTED_SETTINGS, "--out", interrupted)
     assert ended.exit_code == 2 and "metadata.json is damaged: performance=3" in ended.output, ended.output
+
+
+def test_a_damaged_trial_is_one_sentence(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(STUDY, tmp_path / "study"))
+    trial = folder / "_scalewise" / "runs" / "digits" / "fc_16" / "nesterov_momentum" / "32" / "4"
+    trial.mkdir(parents=True)
+    (trial / "metadata.json").write_text("[]")
+    ended = group(1, "study", "digits/fc_16", *STUDY_SETTINGS, "--trials", 5, "--out", folder)
+    assert ended.exit_code == 2, ended.output
+    assert ended.output == f"scalewise: cannot read {trial / 'metadata.json'}: it holds no keys\n"
 
 
 def replaced(file: str, content: str) -> Callable[[Path], None]:

@@ -2,7 +2,6 @@
 
 import json
 import multiprocessing
-import os
 import random
 import signal
 import time
@@ -18,8 +17,9 @@ from recorded import run_metadata
 from scalewise.analysis.analyze import workloads_in
 from scalewise.config import Target
 from scalewise.record.folder import RunFolder
+from scalewise.record.ledger import examples_trained
 from scalewise.requests import StudyRequest
-from scalewise.study.job import Job, examples_trained
+from scalewise.study.job import Job
 from scalewise.study.plan import BatchPlan, plan_study
 from scalewise.study.race import Course, Progress, Task, bound, kept_until, tasks
 from scalewise.study.space import Parameter, point, read_spaces
@@ -150,9 +150,10 @@ def test_killed_at_twenty_moments_it_ends_as_if_never_disturbed(tmp_path: Path) 
         jobs = start_jobs(plans, 2)
         time.sleep(moments.uniform(0.1, 1.2))
         for job in jobs:
-            os.kill(job.pid, signal.SIGKILL)
+            job.kill()  # unless it is done already
         for job in jobs:
             job.join()
+        assert {job.exitcode for job in jobs} <= {0, -signal.SIGKILL}
     complete(asked)
     assert published(tmp_path / "disturbed") == published(undisturbed)
 

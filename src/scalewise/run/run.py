@@ -170,10 +170,8 @@ def _open(
         return Start(last=last)
     state.load(saved.tensors)
     say(f"continues from the checkpoint at step {step}")
-    noise = saved.numbers.noise
-    return Start(
-        step, Clock(**dict(saved.numbers.clock)), last, None if noise is None else noise.model_dump(mode="json")
-    )
+    noise = None if saved.numbers.noise is None else saved.numbers.noise.model_dump(mode="json")
+    return Start(step, Clock(**dict(saved.numbers.clock)), last, noise)
 
 
 def _take_up(loop: Loop, start: Start) -> None:

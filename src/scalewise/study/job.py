@@ -4,13 +4,10 @@ All that processes know of each other is in the folder, so that any number of th
 work on one study. A claim is a lock that the system lifts when its holder dies.
 """
 
-import csv
-import io
 import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import torch
 
@@ -20,11 +17,10 @@ from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode
 from scalewise.loop.train import EvalResult
 from scalewise.record.folder import RunFolder
+from scalewise.record.ledger import note_training
 from scalewise.record.status import Status
-from scalewise.record.study_folder import OWN
 from scalewise.run.build import load_splits
 from scalewise.run.run import run
-from scalewise.storage import LocalStore
 from scalewise.study.plan import BatchPlan
 from scalewise.study.race import Progress, Task, bound, may_decide, tasks
 from scalewise.study.trials import Trials
@@ -33,8 +29,6 @@ from scalewise.workloads.find import find_workload
 
 Point = Mapping[str, float | int]
 
-_LEDGER = f"{OWN}/ledger.csv"
-"""Where every sitting of every trial is noted: batch size, trial, first and last step, seconds."""
 _POLL_SECONDS = 0.2
 _BOUND_SECONDS = 0.5
 """How old what a trial knows of the others may be."""
@@ -125,7 +119,8 @@ def _train(trials: Trials, task: Task, workload: Workload, splits: dict[str, Exa
     # Between two trials a signal ends the process at once, which loses nothing.
     status = run(plan.config(task.trial_id), workload, folder.path, World(), splits, judge.enough)
     after = _steps(folder)
-    _note(plan, task.trial_id, before, after, time.perf_counter() - started)
+    study = (*plan.name, plan.batch_size)
+    note_training(plan.store, study, task.trial_id, range(before, after), time.perf_counter() - started)
     return status is Status.INCOMPLETE and not judge.said_so
 
 
@@ -158,17 +153,3 @@ class Judge:
         if time.monotonic() - self._looked > _BOUND_SECONDS:
             self._limit, self._looked = bound(self.trials.progress()), time.monotonic()
         return self._limit
-
-
-def examples_trained(out: Path) -> int:
-    """Count the examples that all trials of a study together were trained on."""
-    lines = csv.reader(io.StringIO((LocalStore(out).read(_LEDGER) or b"").decode()))
-    return sum(int(size) * (int(last) - int(first)) for *_, size, _, first, last, _ in lines)
-
-
-def _note(plan: BatchPlan, trial_id: int, before: int, after: int, seconds: float) -> None:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(
-        [*plan.name, plan.batch_size, trial_id, before, after, round(seconds, 3)]
-    )
-    plan.store.append(_LEDGER, line.getvalue().encode())

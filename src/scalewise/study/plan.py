@@ -175,7 +175,8 @@ class BatchPlan:
         try:
             stages = [Stage.of(stage) for stage in there.stages]
         except ValidationError as error:
-            raise FolderError(f"{self.folder.path} is damaged: its stages make no sense: {error}") from None
+            why = error.errors()[0]["msg"]
+            raise FolderError(f"{self.folder.path} is damaged: its stages make no sense: {why}") from None
         plan = dataclasses.replace(self, stages=(*self.stages, *stages[1:]))
         if found := there.differs_from(plan.description()):
             raise FolderError(f"{self.folder.path} holds another study: {'; '.join(found[:3])}; use another --out")

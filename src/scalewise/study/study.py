@@ -29,6 +29,7 @@ def study(request: StudyRequest, *, deadline: float | None = None) -> None:
         workload = find_workload(request.workload)
         loop = build_loop(plan.config(0), workload, World(), torch.device("cpu"), lambda: False)
         plan.target.check(loop.evaluator.columns())
+        Trials(plan).progress()
     for plan in plans:
         plan.folder.describe(plan.description())
     if not all(Trials(plan).settled() for plan in plans):
