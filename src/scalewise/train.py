@@ -29,7 +29,7 @@ def train(request: TrainRequest) -> Ended:
     """Train as asked."""
     world = World.from_environment()
     workload = find_workload(request.workload)
-    config = load_config(request.workload, workload.defaults, request.recipe, request.overrides)
+    config = load_config(request.workload, workload.defaults, request.recipe, request.settings)
     config = resolved(config, _workers(request, config, world))
     folder = RunFolder(request.out or default_folder(config))
     if request.fresh and world.chief and world.restarts == 0:

@@ -40,6 +40,7 @@ NO_BUDGETS = Budgets()
 
 def analyze(request: AnalyzeRequest) -> Analysis:
     """Analyse, draw and write what was found."""
+    _check(request)
     skipped: list[Skipped] = []
     if request.steps_file is not None:
         rows = steps_of_batches(read_steps(request.steps_file))
@@ -52,6 +53,13 @@ def analyze(request: AnalyzeRequest) -> Analysis:
     analysis = Analysis(workloads, skipped, draw_all(out, workloads), out)
     write_result(out / "analysis.json", json.dumps(analysis.content(), indent=2).encode() + b"\n")
     return analysis
+
+
+def _check(request: AnalyzeRequest) -> None:
+    if (request.folder is None) == (request.steps_file is None):
+        raise ConfigError("analyze needs either a folder of studies, or --steps with a steps.csv")
+    if request.epoch_budget is not None and not request.epoch_budget > 0:
+        raise ConfigError(f"--epoch-budget {request.epoch_budget:g} must be greater than 0")
 
 
 def _out(request: AnalyzeRequest) -> Path:
