@@ -172,7 +172,7 @@ def refused(ended: Finished, words: str) -> None:
         ([DIGITS, "--scaling", "week"], "did you mean 'weak'"),
         ([DIGITS, "--scaling", "strong", "--workers", "1,8", "--microbatch", "16"], "cannot feed 8 workers"),
         (["--from", "no/such.csv"], "cannot read no/such.csv"),
-        ([], "bench needs a workload"),
+        ([], "bench needs WORKLOAD or --from FILE"),
         ([DIGITS, "--from", "throughput.csv"], "not both"),
     ],
 )

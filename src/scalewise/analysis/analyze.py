@@ -39,6 +39,7 @@ NO_BUDGETS = Budgets()
 
 def analyze(request: AnalyzeRequest) -> Analysis:
     """Analyse, draw and write what was found."""
+    _check(request)
     skipped: list[Skipped] = []
     if request.steps_file is not None:
         rows = steps_of_batches(read_steps(request.steps_file))
@@ -51,6 +52,13 @@ def analyze(request: AnalyzeRequest) -> Analysis:
     analysis = Analysis(workloads, skipped, draw_all(out, workloads), out)
     analysis.file.write(out)
     return analysis
+
+
+def _check(request: AnalyzeRequest) -> None:
+    if (request.folder is None) == (request.steps_file is None):
+        raise ConfigError("analyze needs either a folder of studies, or --steps with a steps.csv")
+    if request.epoch_budget is not None and not request.epoch_budget > 0:
+        raise ConfigError(f"--epoch-budget {request.epoch_budget:g} must be greater than 0")
 
 
 def _out(request: AnalyzeRequest) -> Path:

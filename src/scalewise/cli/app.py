@@ -12,35 +12,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from scalewise import __version__
-from scalewise.cli.command import Command
+from scalewise.cli.reading import reader
 from scalewise.cli.show import READER_GONE, prepare_streams, show, to_standard_output
 from scalewise.cluster.memory import keep_freed_memory
 from scalewise.cluster.signals import ignore_stop_signals
 from scalewise.errors import Diverged, ExitCode, Failed, Interrupted, PeerLost, UserError
-from scalewise.requests import Request
+from scalewise.requests import KINDS, Request
 
-NAMES = (
-    "train",
-    "compare",
-    "bench",
-    "study",
-    "analyze",
-    "predict",
-    "plan",
-    "advise",
-    "noise",
-    "report",
-    "workloads",
-    "data",
-)
-"""The commands, in the order in which the help shows them; each is a file here."""
-
-
-def command_named(name: str) -> Command:
-    """Load a command."""
-    found = importlib.import_module(f"scalewise.cli.{name}").COMMAND
-    assert isinstance(found, Command)
-    return found
+NAMES = tuple(dict.fromkeys(kind.command for kind in KINDS))
 
 
 class _PlainHelp:
@@ -81,8 +60,10 @@ def make_app(then: Callable[[Request], object], names: Sequence[str] = NAMES) ->
         callback=_options_of_all,
         result_callback=lambda request, **options: then(request),
     )
-    for command in map(command_named, names):
-        app.command(command.name, cls=_Command, epilog=command.epilog)(command.read)
+    for name in names:
+        kinds = [kind for kind in KINDS if kind.command == name]
+        examples = "\n\n".join(["For example:", *kinds[0].examples])
+        app.command(name, cls=_Command, epilog=examples)(reader(kinds))
     return app
 
 
@@ -106,7 +87,8 @@ def _print_version() -> None:
 
 
 def _perform(request: Request) -> None:
-    raise typer.Exit(command_named(request.command).perform(request))
+    command = importlib.import_module(f"scalewise.cli.{request.command}")
+    raise typer.Exit(command.perform(request) or ExitCode.COMPLETE)
 
 
 def main() -> None:

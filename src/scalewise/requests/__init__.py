@@ -1,40 +1,62 @@
 """Every command as a value, and as the words of the command line. It imports nothing heavy: `--help` starts here."""
 
-from scalewise.requests.kinds import (
-    AdviseRequest,
+from scalewise.requests.line import Argument, Option, Request, Word, arguments, by_commas, command_line, words_of
+from scalewise.requests.results import (
     AnalyzeRequest,
-    BenchFileRequest,
-    BenchRequest,
-    CompareRequest,
     DataRequest,
-    NoiseRequest,
     PlanRequest,
     PredictRequest,
     ReportRequest,
-    Scaling,
-    StudyRequest,
-    TrainRequest,
     WorkloadsRequest,
 )
-from scalewise.requests.line import Request, arguments, by_commas, command_line
+from scalewise.requests.training import (
+    AdviseRequest,
+    BenchFileRequest,
+    BenchRequest,
+    CompareRequest,
+    NoiseRequest,
+    StudyRequest,
+    TrainRequest,
+)
+
+KINDS: tuple[type[Request], ...] = (
+    TrainRequest,
+    CompareRequest,
+    BenchRequest,
+    BenchFileRequest,
+    StudyRequest,
+    AnalyzeRequest,
+    PredictRequest,
+    PlanRequest,
+    AdviseRequest,
+    NoiseRequest,
+    ReportRequest,
+    WorkloadsRequest,
+    DataRequest,
+)
+"""All of them, in the order in which the help shows their commands."""
 
 __all__ = [
+    "KINDS",
     "AdviseRequest",
     "AnalyzeRequest",
+    "Argument",
     "BenchFileRequest",
     "BenchRequest",
     "CompareRequest",
     "DataRequest",
     "NoiseRequest",
+    "Option",
     "PlanRequest",
     "PredictRequest",
     "ReportRequest",
     "Request",
-    "Scaling",
     "StudyRequest",
     "TrainRequest",
+    "Word",
     "WorkloadsRequest",
     "arguments",
     "by_commas",
     "command_line",
+    "words_of",
 ]

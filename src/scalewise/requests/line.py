@@ -1,31 +1,60 @@
 """Writes a request as the words that the command line reads back into the same request.
 
-The fields of a request say which words they are: `Annotated[Path, Option("--out")]`, `Annotated[str, Argument()]`.
+The fields of a request say which words they are: `Annotated[Path, Option("--out", "FOLDER", "Where results go.")]`.
 """
 
-import dataclasses
 import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, get_type_hints
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Argument:
     """A field that has no name on the command line, only a place; a tuple is one word after the other."""
 
+    metavar: str
+    help: str
 
-@dataclasses.dataclass(frozen=True)
+
+@dataclass(frozen=True)
 class Option:
-    """A field behind a name; a tuple repeats the name, or has one list behind it."""
+    """A field behind a name; a tuple repeats the name, or is one list behind it."""
 
     name: str
+    metavar: str = ""
+    """What stands for its value in the help; a flag has none."""
+    help: str = ""
     by_commas: bool = False
+    least: int | None = None
+    hidden: bool = False
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
-    """A command as a value."""
+    """A command as a value; the docstring of a kind is the help of its command."""
 
     command: ClassVar[str]
+    examples: ClassVar[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Word:
+    """A field of a request, as the command line has it."""
+
+    name: str
+    type: Any
+    marker: Argument | Option
+    default: Any
+    """`dataclasses.MISSING` where it must be given."""
+
+
+def words_of(kind: type[Request]) -> Iterator[Word]:
+    """List what a kind of request is made of."""
+    hints = get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
+        hint = hints[field.name]
+        yield Word(field.name, hint.__origin__, hint.__metadata__[0], field.default)
 
 
 def arguments(request: Request) -> list[str]:
@@ -35,15 +64,14 @@ def arguments(request: Request) -> list[str]:
     """
     options: list[str] = []
     places: list[str] = []
-    markers = _markers(type(request))
-    for field in dataclasses.fields(request):
-        marker, value = markers[field.name], getattr(request, field.name)
-        if value == field.default:
+    for word in words_of(type(request)):
+        value = getattr(request, word.name)
+        if value == word.default:
             continue
-        if isinstance(marker, Argument):
+        if isinstance(word.marker, Argument):
             places += [_text(one) for one in (value if isinstance(value, tuple) else (value,))]
         else:
-            options += _option(marker, value)
+            options += _option(word.marker, value)
     if any(place.startswith("-") for place in places):
         return [request.command, *options, "--", *places]
     return [request.command, *places, *options]
@@ -85,8 +113,3 @@ def _text(value: object) -> str:
         short = f"{value:g}"
         return short if float(short) == value else repr(value)
     return str(value)
-
-
-def _markers(kind: type[Request]) -> dict[str, Any]:
-    hints = get_type_hints(kind, include_extras=True)
-    return {field.name: hints[field.name].__metadata__[0] for field in dataclasses.fields(kind)}

@@ -31,7 +31,7 @@ def train(request: TrainRequest) -> Trained:
     """Train as asked."""
     world = World.from_environment()
     workload = find_workload(request.workload)
-    asked = load_config(request.workload, workload.defaults, request.recipe, request.overrides)
+    asked = load_config(request.workload, workload.defaults, request.recipe, request.settings)
     config = resolved(asked, _workers(request, asked, world))
     folder = RunFolder(request.out or default_folder(config))
     if request.fresh and world.chief and world.restarts == 0:

@@ -197,12 +197,20 @@ class BatchPlan:
 
 def plan_study(request: StudyRequest) -> list[BatchPlan]:
     """Plan every batch size; every mistake is found here."""
+    _check(request)
     workload = find_workload(request.workload)
     train_examples = len(as_splits(workload.data(), readers=0)["train"])
     plans = [_plan(request, workload.defaults, batch_size, train_examples) for batch_size in request.batch_sizes]
     for plan in plans:
         plan.config(0)
     return [plan.taken_up() for plan in plans]
+
+
+def _check(request: StudyRequest) -> None:
+    if request.max_epochs is not None and not request.max_epochs > 0:
+        raise ConfigError(f"--max-epochs {request.max_epochs:g} must be greater than 0")
+    if request.max_steps is not None and request.max_epochs is not None:
+        raise ConfigError("give --max-steps or --max-epochs, not both")
 
 
 def _plan(request: StudyRequest, defaults: Mapping[str, Any], batch_size: int, train_examples: int) -> BatchPlan:

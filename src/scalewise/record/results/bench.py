@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from scalewise.record.results.file import ResultFile, ResultPart
 from scalewise.record.throughput import Series, Throughput, series
-from scalewise.requests import BenchRequest, Scaling
+from scalewise.requests import BenchRequest
 from scalewise.words import counted
 
 
@@ -31,7 +31,7 @@ class BenchAsked(ResultPart):
     workload: str
     workers: tuple[PositiveInt, ...]
     microbatches: tuple[PositiveInt, ...]
-    scaling: Scaling
+    scaling: Literal["weak", "strong"]
     seconds: PositiveFloat
     synthetic: bool
     overrides: tuple[str, ...]
