@@ -169,9 +169,9 @@ def nested(depth: int) -> object:
 @pytest.mark.parametrize(
     ("name", "values", "says"),
     [
-        ("bench", {"points": [{"workers": 1}]}, "points.0.cluster is missing"),
+        ("bench", {"points": [{"workers": 1}]}, "it has no points.0.cluster"),
         ("bench", {"points": nested(900)}, "should be keys and values"),
-        ("bench", {"asked": {"workload": "digits/fc_64"}}, "asked.workers is missing"),
+        ("bench", {"asked": {"workload": "digits/fc_64"}}, "it has no asked.workers"),
         ("bench", {"network": [{"workers": 2, "messages": []}]}, "network.0.messages"),
         ("bench", {"versions": 3}, "versions=3 should be keys and values"),
         ("plan", {"fastest": 3}, "fastest=3 should be keys and values"),
@@ -181,7 +181,7 @@ def nested(depth: int) -> object:
         ("plan", {"says": [3]}, "says.0=3 should be a text"),
         ("plan", {"asked": {"budget": "much"}}, "asked.budget='much' should be a number"),
         ("advise", {"workload": None}, "workload=None should be a text"),
-        ("analysis", {"critical_batch": {}}, "critical_batch.value is missing"),
+        ("analysis", {"critical_batch": {}}, "it has no critical_batch.value"),
         ("analysis", {"steps_to_target": [{"batch_size": "four"}]}, "batch_size='four' should be a number"),
     ],
 )
@@ -199,7 +199,7 @@ def test_a_new_plan_may_not_leave_out_what_an_old_one_could(tmp_path: Path) -> N
     (tmp_path / "plan.json").write_text(json.dumps({"candidates": [candidate]}))
     assert PlanFile.read(tmp_path).candidates == ()
     (tmp_path / "plan.json").write_text(json.dumps({"format": 2, "candidates": [candidate]}))
-    with pytest.raises(FolderError, match=r"candidates\.0\.workers is missing"):
+    with pytest.raises(FolderError, match=r"it has no candidates\.0\.workers"):
         PlanFile.read(tmp_path)
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from scalewise.record.results.run import RunMetadata
-from scalewise.report.values import Facts, as_text
+from scalewise.report.values import as_text
 
-_TIMES = {"started": "started", "updated": "ended", "measured": "measured", "git_commit": "commit"}
 _UNITS = {"memory_gib": "GiB of memory", "cores": "cores"}
 
 
@@ -24,12 +23,6 @@ def origin(
     found = {name: ", ".join(_words(group)) for name, group in (("versions", versions), ("hardware", hardware))}
     found |= {name: (text or "").replace("T", " ") for name, text in times.items()}
     return {name: text for name, text in found.items() if text}
-
-
-def origin_of(facts: Facts) -> dict[str, str]:
-    """Return what metadata say about where they come from."""
-    times = {word: facts.text(name) for name, word in _TIMES.items()}
-    return origin(facts.part("versions").content, facts.part("hardware").content, times)
 
 
 def _words(group: Mapping[str, str | int]) -> Sequence[str]:

@@ -65,7 +65,8 @@ class ResultFile(ResultPart):
             raise FolderError(f"cannot read {where}: it holds no keys")
         written_as = found.pop("format", FIRST_FORMAT)
         if not isinstance(written_as, int) or isinstance(written_as, bool) or written_as > cls.present_format:
-            raise FolderError(f"{where} has the format {written_as!r}: it was written by a later version of scalewise")
+            number = reprlib.repr(written_as)
+            raise FolderError(f"{where} has the format {number}: it was written by a later version of scalewise")
         try:
             return cls.model_validate(cls.upgraded(found, written_as))
         except ValidationError as error:
@@ -95,7 +96,7 @@ def _mistake(error: ValidationError) -> str:
     wrong = next((one for one in mistakes if one["type"] != "missing"), mistakes[0])
     key = ".".join(map(str, wrong["loc"]))
     if wrong["type"] == "missing":
-        return f"{key} is missing"
+        return f"it has no {key}"
     wanted = _WANTED.get(wrong["type"])
     says = wrong["msg"].removeprefix("Input ") if wanted is None else f"should be {wanted}"
     return f"{key}={reprlib.repr(wrong['input'])} {says}"  # in short: whole lists and any depth may stand there
