@@ -181,7 +181,7 @@ def nested(depth: int) -> object:
         ("plan", {"says": [3]}, "says.0=3 should be a text"),
         ("plan", {"asked": {"budget": "much"}}, "asked.budget='much' should be a number"),
         ("advise", {"workload": None}, "workload=None should be a text"),
-        ("analysis", {"critical_batch": {}}, "it has no critical_batch.value"),
+        ("analysis", {"critical_batch": {}}, "it has no workloads.0.critical_batch.value"),
         ("analysis", {"steps_to_target": [{"batch_size": "four"}]}, "batch_size='four' should be a number"),
     ],
 )
