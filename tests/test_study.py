@@ -16,6 +16,7 @@ from processes import NETS, ROOT, Finished, finish, group, scalewise, start
 from recorded import run_metadata
 from scalewise.analysis.analyze import workloads_in
 from scalewise.config import Target
+from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
 from scalewise.record.ledger import examples_trained
 from scalewise.requests import StudyRequest
@@ -292,6 +293,21 @@ def test_mistakes_in_a_request(tmp_path: Path) -> None:
     for finished, message in ended:
         assert (finished.exit_code, message in finished.output) == (2, True), finished.output
     assert not (tmp_path / "study").exists()
+
+
+def test_a_setting_that_a_later_version_adds_does_not_make_it_another_study(tmp_path: Path) -> None:
+    asked = request(tmp_path, batch_sizes=[32])
+    (plan,) = plan_study(asked)
+    plan.folder.describe(plan.description())
+    (file,) = tmp_path.rglob("study.json")
+    content = json.loads(file.read_text())
+    del content["settings"]["recipe"]["clip_norm"]
+    file.write_text(json.dumps(content))
+    assert plan_study(asked) == [plan]
+    content["settings"]["recipe"]["weight_decay"] = 0.5
+    file.write_text(json.dumps(content))
+    with pytest.raises(FolderError, match=r"weight_decay is 0\.5 there"):
+        plan_study(asked)
 
 
 def test_another_study_in_the_same_folder_is_refused(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    field_validator,
     model_serializer,
 )
 
-from scalewise.config import differences
+from scalewise.config import Recipe, differences
 from scalewise.record.results.file import ResultFile, ResultPart
 
 
@@ -68,6 +69,12 @@ class StudySettings(ResultPart):
     recipe: dict[str, Any] = Field(default_factory=dict)
     stop: TrialLimit = TrialLimit()
     evaluate: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("recipe")
+    @classmethod
+    def _with_settings_added_since(cls, recipe: dict[str, Any]) -> dict[str, Any]:
+        """Fill in what an older version did not know, so that a new setting does not make it another study."""
+        return Recipe.model_validate(recipe).model_dump(mode="json") if recipe else recipe
 
 
 class StudyAsked(ResultPart):
