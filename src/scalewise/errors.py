@@ -33,7 +33,7 @@ class ScalewiseError(Exception):
 
 
 class UserError(ScalewiseError):
-    """The user's mistake; the message is one sentence that says how to mend it."""
+    """The user's mistake; the message is one sentence that says how to fix it."""
 
 
 class ConfigError(UserError):

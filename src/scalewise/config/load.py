@@ -15,7 +15,7 @@ from scalewise.errors import ConfigError, nearest
 
 Layer = Mapping[str, Any]
 
-# Compiled where there are such: a trial of a study reads its configuration at every sitting.
+# Compiled where there are such: a trial of a study reads its configuration at every start.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -106,7 +106,7 @@ def parse_override(text: str) -> Layer:
 
 
 def model_decisions(config: Config) -> dict[str, Any]:
-    """Return every key that decides the model or where it is measured, by dotted path: what sittings must share."""
+    """Return every key that decides the model or where it is measured, by dotted path: what all starts must share."""
     content = config.model_dump(mode="json", include={"workload", "recipe", "stop", "evaluate"})
     return dict(_flatten(content))
 

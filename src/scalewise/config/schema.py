@@ -45,7 +45,9 @@ class Recipe(Section):
         0.001, description="how far lars moves a layer, against the layer's size"
     )
     weight_decay: NonNegativeFloat = Field(0.0, description="penalty on matrices and filters; decoupled in adamw, lamb")
-    clip_norm: PositiveFloat | None = Field(None, description="longest gradient, over all weights; null: any")
+    clip_norm: PositiveFloat | None = Field(
+        None, description="largest gradient norm, over all weights; null: no clipping"
+    )
     combine: Literal["mean", "adasum"] = Field("mean", description="how the microbatches' gradients become one")
 
     scaling: Literal["none", "linear", "square_root"] = Field(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Clock:
-    """Seconds spent so far, over all sittings of a run."""
+    """Seconds spent so far, over all starts of a run."""
 
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0

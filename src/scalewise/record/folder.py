@@ -1,4 +1,4 @@
-"""The run folder: what a run leaves behind, and how a run finds what an earlier sitting left."""
+"""The run folder: what a run leaves behind, and how a run finds what an earlier start left."""
 
 import datetime
 import time
@@ -91,7 +91,7 @@ class RunFolder:
         )
 
     def write_config(self, config: Config) -> None:
-        """Write the configuration; its cluster may differ from that of an earlier sitting."""
+        """Write the configuration; its cluster may differ from that of an earlier start."""
         self._write(_CONFIG, to_yaml(config).encode())
 
     def begun(self) -> bool:

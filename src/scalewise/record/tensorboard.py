@@ -19,7 +19,7 @@ class EventFiles:
     def __init__(self, folder: Path, first_step: int) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
-        # Steps that a crashed sitting wrote after its last checkpoint are hidden and written again.
+        # Steps that a crashed run wrote after its last checkpoint are hidden and written again.
         self._writer = SummaryWriter(str(folder), purge_step=first_step or None)
 
     def write(self, step: int, values: Mapping[str, float]) -> None:

@@ -63,8 +63,8 @@ _METHODS = (
     "measured step whose metric is strictly past the target. The interval is what drawing the same trials again would "
     "give nine times in ten: from the best trial to the third best.",
     "The critical batch size is the B_crit of steps = S_min (1 + B_crit/B), fitted to the logarithms with errors that "
-    "let a few points be far off; batch sizes that never arrived count as bounds. Its interval is for 95 %.",
-    "A batch size scales perfectly up to 20 % more examples than the thriftiest one needs; it is in maximal "
+    "let a few points be far off; batch sizes that never reached the target count as bounds. Its interval is for 95 %.",
+    "A batch size scales perfectly up to 20 % more examples than the one that needs the fewest; it is in maximal "
     "parallelism where its steps are within 20 % of the fewest, and in diminishing returns between them.",
 )
 

@@ -2,7 +2,7 @@
 
 Memory format, threads, buckets, and whether the network is compiled decide the time and, of the model, no more than
 rounding.
-A choice is kept for all sittings of a run, so that a resumed run rounds as before; `--exact` has no choice.
+A choice is kept for all starts of a run, so that a resumed run rounds as before; `--exact` has no choice.
 """
 
 import dataclasses
@@ -71,7 +71,7 @@ class Choice:
 
     @classmethod
     def recorded(cls, earlier: PerformanceChoice, config: ResolvedConfig, world: World, device: torch.device) -> Self:
-        """Return the choice of an earlier sitting, where nothing else is asked for now."""
+        """Return the choice of an earlier start, where nothing else is asked for now."""
         performance = config.performance
         kept: dict[str, Any] = {}
         if performance.memory_format == AUTO:

@@ -48,14 +48,14 @@ class Silent(View):
 
 
 class Meter:
-    """Measures the speed of this sitting and what is left of the budget."""
+    """Measures the speed of this start of the run and what is left of the budget."""
 
     def __init__(self, clock: Clock, rule: StopRule, global_batch: int, first_step: int) -> None:
         self._clock, self.rule, self._global_batch = clock, rule, global_batch
         self._first_step, self._first_seconds = first_step, clock.training_seconds
 
     def examples_per_second(self, step: int) -> float:
-        """Return the speed since this sitting began."""
+        """Return the speed since this start of the run began."""
         seconds = self._clock.training_seconds - self._first_seconds
         return (step - self._first_step) * self._global_batch / seconds if seconds else 0.0
 

@@ -48,7 +48,7 @@ class CheckpointTimer:
 
 @dataclass(frozen=True)
 class Recorder:
-    """Records one sitting of a run; only the chief has one."""
+    """Records one start of a run; only the chief has one."""
 
     folder: RunFolder
     recipe: str

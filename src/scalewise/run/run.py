@@ -61,7 +61,7 @@ def run(
     """Train until the stopping rule or a signal ends it; the chief leaves the run folder.
 
     Who trains many times brings the data along, and may look at every evaluation and say that it is enough for now:
-    the sitting then ends, without a word, as at a signal.
+    it then ends, without a word, as at a signal.
     """
     device = choose_device(config.cluster.device, world)
     with contextlib.ExitStack() as stack:
@@ -107,7 +107,7 @@ def run(
 
 
 def _earlier_choice(folder: RunFolder | None) -> PerformanceChoice | None:
-    """Tell every worker how an earlier sitting did its arithmetic; what cannot be read is told of when it is opened."""
+    """Tell every worker how an earlier start did its arithmetic; what cannot be read is told of when it is opened."""
     known = None
     with contextlib.suppress(FolderError):
         known = folder.metadata() if folder is not None else None
@@ -118,7 +118,7 @@ def _earlier_choice(folder: RunFolder | None) -> PerformanceChoice | None:
 
 @dataclass(frozen=True)
 class Start:
-    """Where a sitting begins."""
+    """Where a run starts from."""
 
     step: int = 0
     clock: Clock = dataclasses.field(default_factory=Clock)
@@ -126,7 +126,7 @@ class Start:
     noise: dict[str, Any] | None = None
     """What was known of the noise scale since the last evaluation."""
     finished: Status | None = None
-    """What became of the run, when an earlier sitting has ended it."""
+    """What became of the run, when an earlier start has ended it."""
 
     def content(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -152,7 +152,7 @@ def _open(
     stack: contextlib.ExitStack,
     say: Callable[[str], None],
 ) -> Start:
-    """Claim the run folder and take up what an earlier sitting left there. Only the chief has anything to do."""
+    """Claim the run folder and take up what an earlier start left there. Only the chief has anything to do."""
     if folder is None:
         return Start()
     if config.record.tensorboard:
@@ -175,7 +175,7 @@ def _open(
 
 
 def _take_up(loop: Loop, start: Start) -> None:
-    """Bring every worker to where the sitting begins."""
+    """Bring every worker to where this start begins."""
     loop.parts.state.step = start.step
     loop.parts.state.broadcast()
     loop.clock, loop.last = start.clock, start.last
