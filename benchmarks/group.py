@@ -8,9 +8,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice
+from pathlib import Path
 from statistics import fmean
 from typing import Annotated
 
@@ -44,13 +45,25 @@ class Way(StrEnum):
 class Group:
     """Workers with one thread each that train by one recipe."""
 
-    def __init__(self, workload: str, settings: Sequence[str], workers: int, way: Way = Way.HERE) -> None:
+    def __init__(
+        self,
+        workload: str,
+        settings: Sequence[str],
+        workers: int,
+        way: Way = Way.HERE,
+        script: Path = Path(__file__),
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
         options = [word for item in settings for word in ("--set", item)]
-        words = [sys.executable, __file__, workload, *options, "--way", way]
+        words = [sys.executable, str(script), workload, *options, "--way", way]
         port = _free_port()
         self._workers = [
             subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_environment(rank, workers, port)
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**environment, **_place(rank, workers, port)},
             )
             for rank in range(workers)
         ]
@@ -94,11 +107,11 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _environment(rank: int, workers: int, port: int) -> dict[str, str]:
+def _place(rank: int, workers: int, port: int) -> dict[str, str]:
     """Return what a launcher would set."""
     place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": workers, "LOCAL_WORLD_SIZE": workers, "MASTER_PORT": port}
     values = {name: str(value) for name, value in place.items()}
-    return {**os.environ, **values, "MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    return {**values, "MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
 
 
 def _work(workload: str, settings: Annotated[list[str], typer.Option("--set")], way: Way = Way.HERE) -> None:

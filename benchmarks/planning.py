@@ -23,7 +23,7 @@ _BATCHES, _RATES, _NODES = range(1000, 1500), (0.1, 0.2), 10
 def main(rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured")] = 15) -> None:
     """Plan in turns by the command and inside this process; write the result file and the table."""
     with tempfile.TemporaryDirectory() as folder:
-        request = _request(Path(folder))
+        request = planning_request(Path(folder))
         candidates = len(plan(request).candidates)
         seconds = take_turns({"command": lambda: _command(request), "plan": lambda: _plan(request)}, rounds)
     row: dict[str, Any] = {"candidates": candidates}
@@ -34,7 +34,7 @@ def main(rounds: Annotated[int, typer.Option(min=1, help="how often everything i
     print(planning_table([row]))
 
 
-def _request(folder: Path) -> PlanRequest:
+def planning_request(folder: Path) -> PlanRequest:
     """Write steps of many batch sizes and rates, a few measured speeds, and a cluster of up to ten nodes."""
     steps, speeds, clusters = (folder / name for name in ("steps.csv", "throughput.csv", "clusters.yaml"))
     runs = [f"{batch},{100 * (1 + 4096 / batch):.1f},1,{rate}" for batch in _BATCHES for rate in _RATES]

@@ -12,7 +12,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,10 +21,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from checkout import ROOT, checkout, described, environment_of, scratch_folder
 from same_model_cases import CASES, Run, runs_of
 from same_model_outcomes import Outcome, first_difference
 
-_ROOT = Path(__file__).resolve().parent.parent
 _DRIVER = Path(__file__).with_name("same_model_driver.py")
 _MISTAKE = 2
 """The exit code of a command that asks for something there is not."""
@@ -78,10 +77,8 @@ class Tree:
         return {"commands": run.commands(folder), "log": str(folder.with_suffix(".log"))}
 
     def _environment(self) -> dict[str, str]:
-        paths = [str(self.code / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
         return {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(paths),
+            **environment_of(self.code),
             "SAME_MODEL_FOLDER": str(self.out),
             "CUDA_VISIBLE_DEVICES": "",  # equal bits on any number of workers are promised for processors
             "OMP_WAIT_POLICY": "PASSIVE",  # waiting threads leave the cores to the other tree
@@ -114,13 +111,12 @@ def main(
     only: Annotated[str | None, typer.Option(help="the name of one case")] = None,
 ) -> None:
     """Train every case at the base and in the working tree, and say where they differ."""
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # leave no checkout behind
     if only is not None and only not in CASES:
         raise typer.BadParameter(f"there is no case {only!r}; there are {'; '.join(CASES)}")
     runs = runs_of(CASES if only is None else [only])
-    with _folder() as folder, _checkout(base or _default_base(), folder / "code") as code:
-        before, after = Tree(code, folder / "base"), Tree(_ROOT, folder / "tree")
-        print(f"base {_described(code)}, working tree {_described(_ROOT)}: {len(runs)} runs of each")
+    with scratch_folder("same-model") as folder, checkout(base, folder / "code") as code:
+        before, after = Tree(code, folder / "base"), Tree(ROOT, folder / "tree")
+        print(f"base {described(code)}, working tree {described(ROOT)}: {len(runs)} runs of each")
         results = [verdict.result for verdict in _verdicts(runs, before, after)]
     count = Counter(results)
     others = "".join(f", {count[result]} {result.lower()}" for result in ("new", "FAILED") if count[result])
@@ -163,40 +159,6 @@ def _differences(base: Outcome | None, mine: Outcome, to_what: str) -> list[str]
 
 def _last_line(text: str) -> str:
     return text.strip().rpartition("\n")[2]
-
-
-@contextlib.contextmanager
-def _folder() -> Iterator[Path]:
-    # What was killed may still write for a moment.
-    with tempfile.TemporaryDirectory(prefix="same-model-", ignore_cleanup_errors=True) as name:
-        yield Path(name).resolve()
-
-
-@contextlib.contextmanager
-def _checkout(revision: str, code: Path) -> Iterator[Path]:
-    """Have a revision's files for the length of a `with` block."""
-    _git("worktree", "add", "--detach", "--quiet", str(code), revision)
-    try:
-        yield code
-    finally:
-        _git("worktree", "remove", "--force", str(code))
-
-
-def _default_base() -> str:
-    with contextlib.suppress(typer.BadParameter):
-        return _git("merge-base", "HEAD", "origin/main")
-    return "HEAD~1"
-
-
-def _described(tree: Path) -> str:
-    return _git("describe", "--always", "--dirty", "--exclude=*", folder=tree)
-
-
-def _git(*words: str, folder: Path = _ROOT) -> str:
-    ended = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True)
-    if ended.returncode != 0:
-        raise typer.BadParameter(f"git {' '.join(words)}: {ended.stderr.strip()}")
-    return ended.stdout.strip()
 
 
 if __name__ == "__main__":
