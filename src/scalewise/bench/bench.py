@@ -95,12 +95,12 @@ def _launch(request: BenchRequest, workers: int, workload: Workload) -> GroupRes
         file = Path(folder) / "result.json"
         config = _points_of(request, workers, workload)[0].config
         config = config.model_copy(update={"cluster": config.cluster.model_copy(update={"max_restarts": 0})})
-        exit_code = launch_local(arguments(_for_workers(request, config, file)), config, Console(stderr=True).print)
+        group = launch_local(arguments(_for_workers(request, config, file)), config, Console(stderr=True).print)
         if file.exists():
             return as_json.validate_json(file.read_bytes())
-    if exit_code in (None, ExitCode.STOPPED):
+    if group.exit_code in (None, ExitCode.STOPPED):
         raise Interrupted("the same command measures again")
-    raise Failed(exit_code)
+    raise Failed(group.exit_code, group.said)
 
 
 def _points_of(request: BenchRequest, workers: int, workload: Workload) -> list[Point]:

@@ -65,8 +65,8 @@ def _workers(request: TrainRequest, config: Config, world: World) -> int:
 def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Trained:
     # The same command for each worker, in this folder, which was moved aside already if it had to be.
     for_workers = dataclasses.replace(request, out=folder.path, workers=config.cluster.workers, fresh=False)
-    exit_code = launch_local(arguments(for_workers), config, Console(stderr=True).print)
-    if exit_code in (ExitCode.BUG, ExitCode.MISTAKE):
-        raise Failed(exit_code)
+    ended = launch_local(arguments(for_workers), config, Console(stderr=True).print)
+    if ended.exit_code in (ExitCode.BUG, ExitCode.MISTAKE):
+        raise Failed(ended.exit_code, ended.said)
     known = folder.metadata()
     return Trained(Status.INCOMPLETE if known is None else known.status, folder, told=True)

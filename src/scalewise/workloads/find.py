@@ -1,4 +1,7 @@
-"""Finds a workload by its name: `dataset/model` for a built-in one, `path/to/file.py:Class` for a user's own."""
+"""Finds a workload by its name: `dataset/model` for a built-in one, `path/to/file.py:Class` for a user's own.
+
+`python:Class` is one that was given in Python.
+"""
 
 import importlib.util
 import inspect
@@ -7,6 +10,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
+from scalewise.cluster.handover import handed
 from scalewise.errors import WorkloadError, nearest
 from scalewise.workloads.base import Workload
 from scalewise.workloads.images import image_workload
@@ -15,11 +19,21 @@ from scalewise.workloads.images import image_workload
 def find_workload(name: str) -> Workload:
     """Make the workload of a name."""
     path, colon, class_name = name.rpartition(":")
+    if colon and path == "python":
+        return _given_workload(name, class_name)
     if colon and path.endswith(".py"):
         return _own_workload(Path(path), class_name)
     if name.endswith(".py"):
         raise WorkloadError(f"{name} names a file but no class: write '{name}:MyWorkload'")
     return image_workload(name)
+
+
+def _given_workload(name: str, class_name: str) -> Workload:
+    """Return a workload that was given in Python, in this process or in the one that started it."""
+    workload: Workload | None = handed(name)
+    if workload is None:
+        raise WorkloadError(f"{name} was given in Python: give it again there, as in scalewise.train({class_name}())")
+    return workload
 
 
 def _own_workload(file: Path, class_name: str) -> Workload:
