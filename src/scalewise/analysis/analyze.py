@@ -39,6 +39,15 @@ NO_BUDGETS = Budgets()
 
 def analyze(request: AnalyzeRequest) -> Analysis:
     """Analyse, draw and write what was found."""
+    workloads, skipped = find_out(request)
+    out = _out(request)
+    analysis = Analysis(workloads, skipped, draw_all(out, workloads), out)
+    analysis.file.write(out)
+    return analysis
+
+
+def find_out(request: AnalyzeRequest) -> tuple[list[Workload], list[Skipped]]:
+    """Return what was found and what could not be read, and write nothing."""
     _check(request)
     skipped: list[Skipped] = []
     if request.steps_file is not None:
@@ -48,10 +57,7 @@ def analyze(request: AnalyzeRequest) -> Analysis:
         assert request.folder is not None
         budgets = Budgets(request.step_budget, request.epoch_budget)
         workloads = workloads_in(request.folder, request.targets, skipped, budgets)
-    out = _out(request)
-    analysis = Analysis(workloads, skipped, draw_all(out, workloads), out)
-    analysis.file.write(out)
-    return analysis
+    return workloads, skipped
 
 
 def _check(request: AnalyzeRequest) -> None:

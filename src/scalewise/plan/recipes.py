@@ -35,18 +35,22 @@ class Recommendation:
 def write_recommendation(out: Path, name: str, choice: Candidate, source: StepsSource) -> Recommendation:
     """Write the recipe of a choice into a folder of its own."""
     file = RunFolder(out / name).config_file
+    write_result(file, recipe_of(choice, source).encode())
+    return Recommendation(name, file, _command(choice, file, str(source.settings.get("workload", _WORKLOAD))))
+
+
+def recipe_of(choice: Candidate, source: StepsSource) -> str:
+    """Return the recipe of a choice as a file has it."""
     content = {
         **source.settings,
         "recipe": {**source.settings.get("recipe", {}), **_recipe(choice, source)},
         "stop": {**source.settings.get("stop", {}), **_limit(choice, source)},
     }
     if "workload" in content:  # what a study was trained with, as its trials understood it
-        text = to_yaml(_fed(resolve(Config.model_validate(content)), choice))
-    else:
-        content["recipe"]["microbatch"] = _largest(choice)
-        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
-    write_result(file, text.encode())
-    return Recommendation(name, file, _command(choice, file, str(content.get("workload", _WORKLOAD))))
+        return to_yaml(_fed(resolve(Config.model_validate(content)), choice))
+    content["recipe"]["microbatch"] = _largest(choice)
+    text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    return text
 
 
 def _recipe(choice: Candidate, source: StepsSource) -> dict[str, Any]:

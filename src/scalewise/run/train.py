@@ -9,11 +9,13 @@ from scalewise.cluster.launch import launch_local
 from scalewise.cluster.world import World
 from scalewise.config import Config, load_config
 from scalewise.errors import ConfigError, Diverged, ExitCode, Failed, Interrupted
+from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.folder import RunFolder, move_aside
 from scalewise.record.status import Status
 from scalewise.requests import TrainRequest, arguments
 from scalewise.run.build import resolved
 from scalewise.run.run import default_folder, run
+from scalewise.workloads import Workload
 from scalewise.workloads.find import find_workload
 
 
@@ -27,13 +29,23 @@ class Trained:
     """Whether another process, which trained, or is the chief, tells the user about it."""
 
 
-def train(request: TrainRequest) -> Trained:
-    """Train as asked."""
-    world = World.from_environment()
+def folder_of(request: TrainRequest) -> RunFolder:
+    """Say where a request trains."""
+    return prepared(request, World.from_environment())[2]
+
+
+def prepared(request: TrainRequest, world: World) -> tuple[Workload, ResolvedConfig, RunFolder]:
+    """Return what is trained, by which configuration, and where."""
     workload = find_workload(request.workload)
     asked = load_config(request.workload, workload.defaults, request.recipe, request.settings)
     config = resolved(asked, _workers(request, asked, world))
-    folder = RunFolder(request.out or default_folder(config))
+    return workload, config, RunFolder(request.out or default_folder(config))
+
+
+def train(request: TrainRequest) -> Trained:
+    """Train as asked."""
+    world = World.from_environment()
+    workload, config, folder = prepared(request, world)
     if request.fresh and world.chief and world.restarts == 0:
         move_aside(folder.path)
     if world.launched or config.cluster.workers == 1:
