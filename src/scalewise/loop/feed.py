@@ -20,7 +20,7 @@ class Transform(Protocol):
     def changes_at(self) -> Sequence[int]:
         """The steps from which on it gives inputs of another shape."""
 
-    def __call__(self, inputs: Tree, targets: Tree, seeds: Tensor, step: int) -> tuple[Tree, Tree]:
+    def __call__(self, inputs: Tree, targets: Tree, seeds: Tensor, step: int, /) -> tuple[Tree, Tree]:
         """Return inputs and targets as the network sees them."""
 
 
