@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from scalewise.config.duration import Duration, DurationField, Unit
-from scalewise.config.target import TargetField
+from scalewise.config.target import LossTargetField, TargetField
 
 Auto = Literal["auto"]
 AUTO: Auto = "auto"
@@ -108,6 +108,12 @@ class Stop(Section):
     """When training ends: at whichever comes first."""
 
     target: TargetField | None = Field(None, description="a metric past a value, e.g. val/classification_error<0.05")
+    loss: LossTargetField | None = Field(
+        None, description="the training loss past a value, as a mean over `loss_window`, e.g. train_loss<5.0"
+    )
+    loss_window: DurationField = Field(
+        Duration(100, Unit.STEPS), description="how much training `loss` is a mean over; nothing ends before it is full"
+    )
     steps: PositiveInt | None = Field(None, description="after so many steps")
     epochs: PositiveFloat | None = Field(None, description="after so many passes over the training examples")
     seconds: PositiveFloat | None = Field(None, description="after so many seconds of training")
