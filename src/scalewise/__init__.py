@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from scalewise.api.noise_meter import NoiseMeter as NoiseMeter
     from scalewise.api.noise_scale import Noise as Noise
     from scalewise.api.noise_scale import noise as noise
-    from scalewise.api.opening import open_results as open  # noqa: A004, F401
+    from scalewise.api.opening import open as open  # noqa: A004
     from scalewise.api.planning import Plan as Plan
     from scalewise.api.planning import plan as plan
     from scalewise.api.predicting import Prediction as Prediction
@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from scalewise.record.status import Status as Status
     from scalewise.workloads.base import Classification as Classification
     from scalewise.workloads.base import Workload as Workload
+    from scalewise.workloads.metric import Metric as Metric
 
 # Without `open`, which is there as well: `from scalewise import *` should not replace Python's own.
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "EvalResult",
     "Failed",
     "Interrupted",
+    "Metric",
     "Noise",
     "NoiseMeter",
     "Plan",
@@ -99,6 +101,7 @@ _PLACES = {
     "api.looping": ("Steps", "loop"),
     "api.noise_meter": ("NoiseMeter",),
     "api.noise_scale": ("Noise", "noise"),
+    "api.opening": ("open",),
     "api.planning": ("Plan", "plan"),
     "api.predicting": ("Prediction", "predict"),
     "api.reporting": ("Report", "report"),
@@ -109,6 +112,7 @@ _PLACES = {
     "loop.train": ("EvalResult", "StepResult", "Stopped"),
     "record.status": ("Status",),
     "workloads.base": ("Classification", "Workload"),
+    "workloads.metric": ("Metric",),
 }
 _MODULES = {name: f"{__name__}.{module}" for module, names in _PLACES.items() for name in names}
 
@@ -116,15 +120,13 @@ _MODULES = {name: f"{__name__}.{module}" for module, names in _PLACES.items() fo
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(f"{__name__}.{name}")
-    if name == "open":
-        return importlib.import_module(f"{__name__}.api.opening").open_results
     if name in _MODULES:
         return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "open"})
+    return sorted({*globals(), *_MODULES})
 
 
 _ROOMS = frozenset({"advise", "bench", "compare", "loop", "noise", "plan", "report", "study", "workloads"})

@@ -109,6 +109,11 @@ def _workload(name: str, studies: Sequence[_Analysed]) -> Workload:
 def _analyse(study: Study, target: Target, budgets: Budgets) -> _Analysed:
     _check_metric(study, target)
     reached = _first_steps(study, target)
+    if 0 in reached.values():
+        raise ConfigError(
+            f"{'/'.join(study.workload)} is past {target} before its first step, at batch size {study.batch_size:,}: "
+            "choose a target that takes training"
+        )
     complete = [trial for trial in study.trials if trial.status == COMPLETE]
     outcomes = [
         Outcome(trial.trial_id, reached.get(trial.trial_id), trial.steps, trial.parameters) for trial in complete

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from scalewise.cluster.handover import handing_over
 from scalewise.config import differences
 from scalewise.errors import FolderError, WorkloadError
+from scalewise.requests import IN_PYTHON
 from scalewise.storage import LocalStore
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def name_of(workload: AnyWorkload) -> str:
     from scalewise.workloads.base import Workload  # and torch
 
     if isinstance(workload, Workload):
-        return f"python:{type(workload).__name__}"
+        return f"{IN_PYTHON}{type(workload).__name__}"
     if inspect.isclass(workload) and issubclass(workload, Workload):
         raise WorkloadError(f"{workload.__name__} is a class: give an object of it, {workload.__name__}()")
     raise WorkloadError(

@@ -91,12 +91,28 @@ class NoiseMeter:
 
         The meter becomes the model's communication hook, which averages gradients as the model did before.
         """
+        import torch
         import torch.distributed as dist
+        from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 
         if self._processes is not None or self._squares:
             raise ConfigError("a NoiseMeter watches one model, and nothing else")
         self._group, self._processes = model.process_group, dist.get_world_size(model.process_group)
-        model.register_comm_hook(self, _average)
+
+        def average(
+            meter: NoiseMeter,
+            bucket: dist.GradBucket,  # type: ignore[name-defined]
+        ) -> torch.futures.Future[torch.Tensor]:
+            """Average a bucket over processes as the model does by itself, and note it before and after."""
+            meter._squares.append(_square([bucket.buffer()]))
+            averaged = allreduce_hook(meter._group, bucket)
+            return averaged.then(lambda done: meter._note_whole(done.value()))
+
+        model.register_comm_hook(self, average)
+
+    def _note_whole(self, averaged: "Tensor") -> "Tensor":
+        self._whole_squares.append(_square([averaged]))
+        return averaged
 
     def end_step(self, loss_scale: float = 1.0) -> None:
         """Make a sample of what was taken since the last step; `loss_scale` is what the loss was multiplied by."""
@@ -150,17 +166,3 @@ def _square(parts: "Iterable[Tensor | None]") -> "Tensor":
 
     norms = [torch.linalg.vector_norm(part, dtype=torch.float64) for part in parts if part is not None]
     return torch.stack(norms).square().sum() if norms else torch.zeros((), dtype=torch.float64)
-
-
-def _average(meter: NoiseMeter, bucket: Any) -> Any:
-    """Average a bucket over processes as DistributedDataParallel does by itself, and note it before and after."""
-    from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
-
-    meter._squares.append(_square([bucket.buffer()]))
-    return allreduce_hook(meter._group, bucket).then(lambda done: _noted(meter, done.value()))
-
-
-def _noted(meter: NoiseMeter, averaged: Any) -> Any:
-    tensor = averaged[0] if isinstance(averaged, list | tuple) else averaged
-    meter._whole_squares.append(_square([tensor]))
-    return tensor

@@ -21,7 +21,7 @@ _CLASSES: dict[str, type[FolderResult]] = {
 }
 
 
-def open_results(path: str | PathLike[str]) -> FolderResult:
+def open(path: str | PathLike[str]) -> FolderResult:  # noqa: A001 - `sw.open` is what it is called by
     """Open any folder of results: a `Run`, `Bench`, `Comparison`, `Study`, `Plan` or `Advice`.
 
     >>> import scalewise as sw

@@ -99,8 +99,6 @@ def _plain(value: Any) -> Any:
     """Take numbers out of NumPy's, torch's and our own types."""
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
     if callable(item := getattr(value, "item", None)):
         return item()
     return str(value) if type(value).__module__.startswith("scalewise.") else value

@@ -7,6 +7,7 @@ import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
+from enum import Enum
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
@@ -33,7 +34,11 @@ def frame(rows: Iterable[Any]) -> "pl.DataFrame":
 
     content = [asdict(row) if is_dataclass(row) and not isinstance(row, type) else dict(row) for row in rows]
     columns = dict.fromkeys(name for row in content for name in row)
-    return pl.DataFrame({name: [row.get(name) for row in content] for name in columns}, strict=False)
+    return pl.DataFrame({name: [_cell(row.get(name)) for row in content] for name in columns}, strict=False)
+
+
+def _cell(value: Any) -> Any:
+    return str(value.value) if isinstance(value, Enum) else value
 
 
 def is_path(value: object) -> TypeGuard[str | PathLike[str]]:
@@ -87,7 +92,8 @@ def files(folder: Path | None) -> Iterator[Files]:
         try:
             yield Files(Path(temporary))
         except UserError as error:  # which should name the table, and not a file that nobody knows
-            raise type(error)(str(error).replace(f"{temporary}/", "")) from None
+            error.args = (str(error).replace(f"{temporary}/", ""),)
+            raise
 
 
 def _csv(name: str, given: TableLike) -> bytes:

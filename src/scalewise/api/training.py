@@ -157,6 +157,7 @@ def train(
             out=None if out is None else Path(out),
             exact=exact,
             fresh=fresh,
+            quiet=True,
         )
         ended = _train(request, workload)
     run = Run(ended.folder.path, workload)

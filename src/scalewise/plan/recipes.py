@@ -14,11 +14,13 @@ from scalewise.plan.candidates import Candidate
 from scalewise.plan.source import StepsSource
 from scalewise.recipe.resolve import ResolvedConfig, resolve
 from scalewise.record.folder import RunFolder
-from scalewise.requests import TrainRequest, arguments, command_line
+from scalewise.requests import TrainRequest, arguments, command_line, given_in_python
 from scalewise.storage import write_result
 
 _WORKLOAD = "WORKLOAD"
 """Stands for the workload where only its steps are known."""
+_SCRIPT = "YOUR_SCRIPT.py"
+"""Stands for the script that has the workload, where only Python knows it."""
 _PATIENCE = 3.0
 """How many times the steps that it should take a run may take, where nothing else is known."""
 
@@ -89,4 +91,7 @@ def _command(choice: Candidate, recipe: Path, workload: str) -> str:
         return command_line(dataclasses.replace(request, workers=cluster.workers))
     meeting = ["--rdzv-backend", "c10d", "--rdzv-endpoint", "FIRST_NODE:29500"]
     group = ["--nnodes", str(cluster.nodes), "--nproc-per-node", str(cluster.workers_per_node)]
-    return shlex.join(["torchrun", *group, *meeting, "-m", "scalewise", *arguments(request)])
+    start = ["torchrun", *group, *meeting]
+    if given_in_python(workload):
+        return f"{shlex.join([*start, _SCRIPT])}  # which calls {command_line(request)}"
+    return shlex.join([*start, "-m", "scalewise", *arguments(request)])

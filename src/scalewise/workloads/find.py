@@ -12,6 +12,7 @@ from types import ModuleType
 
 from scalewise.cluster.handover import handed
 from scalewise.errors import WorkloadError, nearest
+from scalewise.requests import given_in_python
 from scalewise.workloads.base import Workload
 from scalewise.workloads.images import image_workload
 
@@ -19,7 +20,7 @@ from scalewise.workloads.images import image_workload
 def find_workload(name: str) -> Workload:
     """Make the workload of a name."""
     path, colon, class_name = name.rpartition(":")
-    if colon and path == "python":
+    if given_in_python(name):
         return _given_workload(name, class_name)
     if colon and path.endswith(".py"):
         return _own_workload(Path(path), class_name)
