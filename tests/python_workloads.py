@@ -8,6 +8,9 @@ from torch import Tensor, nn
 
 import scalewise as sw
 
+SHORT: dict[str, Any] = {"stop": {"steps": 6, "target": None, "epochs": None}}
+"""A training of a few steps."""
+
 
 class Circle(sw.Classification):
     """Tell points inside a circle from those outside."""

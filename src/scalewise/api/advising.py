@@ -76,9 +76,8 @@ def advise(
     Traceback (most recent call last):
     scalewise.errors.ConfigError: --minutes 0 should be more than 0
     """
-    from rich.console import Console
-
     from scalewise.advise.advise import Adviser  # and torch
+    from scalewise.cluster import telling
 
     folder = Path(out)
     with named(workload) as name, known_in(folder, workload), raised_here():
@@ -89,5 +88,5 @@ def advise(
             clusters=None if clusters is None else Files(folder).clusters("given_clusters.yaml", clusters),
             minutes=minutes,
         )
-        Adviser(request, Console(stderr=True)).advise()
+        Adviser(request, telling.console()).advise()
     return Advice(folder)

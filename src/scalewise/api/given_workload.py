@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import inspect
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,6 +22,8 @@ AnyWorkload: TypeAlias = "Workload | str | PathLike[str]"
 """An object, or a name as the command line has it."""
 
 _FILE = "python_workload.json"
+_OTHERS = ("scalewise", "abc", "builtins")
+"""Where classes come from that a user has not written."""
 
 
 def name_of(workload: AnyWorkload) -> str:
@@ -76,24 +78,46 @@ def known_in(folder: Path, workload: AnyWorkload, anew: bool = False) -> Iterato
 
 
 def _description(workload: "Workload") -> dict[str, Any]:
-    """Say what a workload is: the code of its class, and the values that the object holds."""
+    """Say what a workload is: the code of its methods, and the values that its class and the object hold."""
+    own = [one for one in reversed(type(workload).__mro__) if one.__module__.partition(".")[0] not in _OTHERS]
+    members = {name: value for one in own for name, value in vars(one).items() if not name.startswith("__")}
+    members.pop("defaults", None)  # settings are compared where all of them are
+    functions = {name: function for name, value in members.items() if (function := _function(value)) is not None}
+    values = {name: value for name, value in members.items() if name not in functions} | vars(workload)
+    return {
+        "code": {f"{name}()": _code(function) for name, function in functions.items()},
+        "values": {name: _value(value) for name, value in values.items()},
+    }
+
+
+def _function(member: Any) -> Callable[..., Any] | None:
+    """Return the function behind a method of any kind; None for anything else."""
+    inner = getattr(member, "fget", None) or getattr(member, "__func__", None) or member
+    return inner if inspect.isfunction(inner) else None
+
+
+def _code(function: Callable[..., Any]) -> str | None:
     try:
-        code = inspect.getsource(type(workload))
+        return inspect.getsource(function)
     except (OSError, TypeError):  # typed into an interpreter
-        code = None
-    return {"code": code, "values": {name: _value(value) for name, value in vars(workload).items()}}
+        return None
 
 
 def _changes(there: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Say what has changed; what is None on one side was not known, or not loaded yet.
 
-    >>> _changes({"code": "a", "values": {"noise": 0.1, "cache": None}}, {"code": "a", "values": {"noise": 0.2}})
-    ['noise is 0.1 there and 0.2 now']
+    >>> before, now = {"code": {"data()": "a"}, "values": {"noise": 0.1, "cache": None}}, {"code": {"data()": "b"}}
+    >>> _changes(before, {**now, "values": {"noise": 0.2, "cache": 3}})
+    ['data() has other code', 'noise is 0.1 there and 0.2 now']
     """
-    other_code = None not in (there["code"], now["code"]) and there["code"] != now["code"]
-    shared = [name for name, value in now["values"].items() if None not in (value, there["values"].get(name))]
+    code = [name for name, text in now["code"].items() if _differ(there["code"].get(name, ""), text)]
+    shared = [name for name, value in now["values"].items() if _differ(there["values"].get(name), value)]
     values = ({name: one["values"][name] for name in shared} for one in (there, now))
-    return [*(["its class has other code"] if other_code else []), *differences(*values)]
+    return [*(f"{name} has other code" for name in code), *differences(*values)]
+
+
+def _differ(one: Any, other: Any) -> bool:
+    return one is not None and other is not None and one != other
 
 
 def _value(value: Any) -> Any:

@@ -10,10 +10,11 @@ import yaml
 from scalewise.api.analyzing import Analysis, Curve, steps_given
 from scalewise.api.predicting import bench_folder
 from scalewise.api.result import FolderResult
-from scalewise.api.tables import TableLike, files, frame
+from scalewise.api.tables import Files, TableLike, files, frame
 from scalewise.errors import ConfigError, FolderError
-from scalewise.record.results.plan import CHOICES, Choice, PlanFile
+from scalewise.record.results.plan import CHOICES, Choice, PlanAsked, PlanFile
 from scalewise.requests import PlanRequest
+from scalewise.storage import write_result
 from scalewise.words import counted, duration, money
 
 if TYPE_CHECKING:
@@ -29,12 +30,16 @@ class Plan(FolderResult):
     """What there is to choose from, and what is recommended. `Plan("runs/plan")` opens one that was made before."""
 
     def __init__(
-        self, path: str | PathLike[str], file: PlanFile | None = None, recipes: Mapping[str, str] | None = None
+        self,
+        path: str | PathLike[str],
+        file: PlanFile | None = None,
+        recipes: Mapping[str, str] | None = None,
+        tables: Mapping[str, bytes] | None = None,
     ) -> None:
         super().__init__(path)
         self.file = PlanFile.read(self.path) if file is None else file
         """All of it."""
-        self._recipes = recipes or {}
+        self._recipes, self._tables = recipes or {}, tables or {}
 
     @property
     def in_memory(self) -> bool:
@@ -84,9 +89,13 @@ class Plan(FolderResult):
         return frame(self.file.candidates)
 
     def save(self, folder: str | PathLike[str]) -> "Plan":
-        """Keep a plan that lies in memory in a folder, and return it from there."""
-        self.file.write(Path(folder))
-        return Plan(folder, self.file, self._recipes)
+        """Keep a plan that lies in memory in a folder, with the tables that it was made of; return it from there."""
+        for name, content in self._tables.items():
+            write_result(Path(folder) / name, content)
+        kept = {Path(name): Path(folder) / name for name in self._tables}
+        file = self.file.model_copy(update={"asked": _asked_with(self.file.asked, kept)})
+        file.write(Path(folder))
+        return Plan(folder, file, self._recipes)
 
     def _sections(self) -> "list[Section]":
         from scalewise.report.plans import plan_section
@@ -162,13 +171,21 @@ def plan(
         if folder is not None:
             plan_and_write(request)
             return Plan(folder)
-        return _in_memory(multiply(request), asked=not tables.used)
+        return _in_memory(multiply(request), tables)
 
 
-def _in_memory(made: "Made", asked: bool) -> Plan:
-    """Keep a plan without a folder; what it was made of is named only where that lies in files that stay."""
+def _in_memory(made: "Made", tables: Files) -> Plan:
+    """Keep a plan without a folder, and the tables that it was made of by their names alone."""
     from scalewise.plan.recipes import recipe_of
 
-    file = made.file if asked else made.file.model_copy(update={"asked": None})
+    names = {tables.folder / name: Path(name) for name in tables.written}
+    file = made.file.model_copy(update={"asked": _asked_with(made.file.asked, names)})
     recipes = {name: recipe_of(one, made.source) for name, one in made.choices.items() if one is not None}
-    return Plan(_IN_MEMORY, file, recipes)
+    return Plan(_IN_MEMORY, file, recipes, tables.written)
+
+
+def _asked_with(asked: PlanAsked | None, others: Mapping[Path, Path]) -> PlanAsked | None:
+    """Name other files in place of some."""
+    if asked is None:
+        return None
+    return asked.model_copy(update={name: others[value] for name, value in asked if value in others})

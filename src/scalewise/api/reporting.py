@@ -1,5 +1,6 @@
 """`sw.report`: one page about any results."""
 
+import html
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -8,6 +9,7 @@ from scalewise.api.planning import Plan
 from scalewise.api.result import FolderResult
 from scalewise.api.showing import Shown, Shows
 from scalewise.errors import ConfigError
+from scalewise.figures.table import Table, texts
 from scalewise.requests import ReportRequest
 
 Reported = FolderResult | str | PathLike[str]
@@ -16,13 +18,16 @@ Reported = FolderResult | str | PathLike[str]
 class Report(Shows):
     """A page, and the same as Markdown."""
 
-    def __init__(self, html: Path, markdown: Path, answers: Sequence[tuple[str, str]]) -> None:
-        self.html, self.markdown = html, markdown
+    def __init__(self, page: Path, markdown: Path, answers: Sequence[tuple[str, str]]) -> None:
+        self.html, self.markdown = page, markdown
         """The two files."""
         self._answers = answers
 
     def _shown(self) -> Shown:
-        return Shown(f"Report: {self.html}", [f"{title}: {answer}" for title, answer in self._answers])
+        return Shown(f"Report: {self.html}", tables=[Table("", texts("about", "answer"), self._answers)])
+
+    def _repr_html_(self) -> str:
+        return f'{super()._repr_html_()}<p><a href="{html.escape(str(self.html), quote=True)}">Open the page</a></p>'
 
     def __repr__(self) -> str:
         return f"<Report {self.html}>"

@@ -110,15 +110,17 @@ class Picture:
 
 def _table(table: Table) -> str:
     head = "".join(_cell("th", column.name, column.right) for column in table.columns)
-    rows = [
-        "".join(_cell("td", cell, column.right) for cell, column in zip(row, table.columns, strict=True))
-        for row in table.rows[:_MOST_ROWS]
-    ]
-    more = len(table.rows) - len(rows)
-    rest = f"<p><small>and {more:,} more rows</small></p>" if more else ""
+    rows = ["".join(_cell("td", *cell) for cell in zip(row, _right(table), strict=True)) for row in table.rows]
+    if len(rows) > _MOST_ROWS:
+        between = f'<td colspan="{len(table.columns)}"><small>and {len(rows) - _MOST_ROWS:,} rows between</small></td>'
+        rows = [*rows[: _MOST_ROWS // 2], between, *rows[-_MOST_ROWS // 2 :]]
     title = f"<p><b>{_text(table.title)}</b></p>" if table.title else ""
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return f"{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+    return f"{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _right(table: Table) -> list[bool]:
+    return [column.right for column in table.columns]
 
 
 def _cell(tag: str, text: str, right: bool) -> str:

@@ -51,8 +51,8 @@ class Files:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.used = False
-        """Whether anything was put there."""
+        self.written: dict[str, bytes] = {}
+        """What was put there."""
 
     def table(self, name: str, given: TableLike) -> Path:
         """Return the CSV file of a table, or the file that is named."""
@@ -77,7 +77,7 @@ class Files:
             raise DataError(f"{name} should hold only numbers, texts, lists and dictionaries of them") from None
 
     def _written(self, name: str, content: bytes) -> Path:
-        self.used = True
+        self.written[name] = content
         write_result(self.folder / name, content)
         return self.folder / name
 

@@ -17,6 +17,7 @@ from types import FrameType
 from scalewise.cluster.handover import environment_of_children
 from scalewise.cluster.last_words import last_words_in
 from scalewise.cluster.signals import stop_signals_go_to
+from scalewise.cluster.telling import standard_error_of_children
 from scalewise.cluster.world import environment_of_local_worker
 from scalewise.config import Config
 from scalewise.errors import ExitCode
@@ -89,7 +90,12 @@ class LocalGroup:
         for rank in range(workers):
             environment = {**os.environ, **handed_over, **environment_of_local_worker(rank, workers, meeting)}
             self._workers.append(
-                subprocess.Popen([sys.executable, *arguments], env=environment, start_new_session=True)
+                subprocess.Popen(
+                    [sys.executable, *arguments],
+                    env=environment,
+                    start_new_session=True,
+                    stderr=standard_error_of_children(),
+                )
             )
 
     def wait(self) -> list[int]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
 import torch
-from rich.console import Console
 
+from scalewise.cluster import telling
 from scalewise.cluster.collectives import (
     broadcast_from_chief,
     choose_device,
@@ -229,7 +229,7 @@ def _view(loop: Loop, world: World) -> View:
     if not world.chief:
         return Silent()
     meter = Meter(loop.clock, loop.rule, loop.parts.feed.source.batch.examples, loop.parts.state.step)
-    console = Console(stderr=True)
+    console = telling.console()
     return LiveLine(console, meter) if console.is_terminal else PlainLines(console, meter)
 
 

@@ -3,8 +3,7 @@
 import dataclasses
 from dataclasses import dataclass
 
-from rich.console import Console
-
+from scalewise.cluster import telling
 from scalewise.cluster.launch import launch_local
 from scalewise.cluster.world import World
 from scalewise.config import Config, load_config
@@ -77,7 +76,7 @@ def _workers(request: TrainRequest, config: Config, world: World) -> int:
 def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Trained:
     # The same command for each worker, in this folder, which was moved aside already if it had to be.
     for_workers = dataclasses.replace(request, out=folder.path, workers=config.cluster.workers, fresh=False)
-    ended = launch_local(arguments(for_workers), config, Console(stderr=True).print)
+    ended = launch_local(arguments(for_workers), config, telling.console().print)
     if ended.exit_code in (ExitCode.BUG, ExitCode.MISTAKE):
         raise Failed(ended.exit_code, ended.said)
     known = folder.metadata()
