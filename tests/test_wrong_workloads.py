@@ -24,7 +24,7 @@ def test_a_wrong_workload_gets_one_sentence(name: str) -> None:
         assert word in sentence, sentence
 
 
-@pytest.mark.parametrize("name", ["Right", "Line"])
+@pytest.mark.parametrize("name", ["Right", "Line", "TopTwo"])
 def test_a_right_one_gets_none(name: str) -> None:
     make_loop(workload=f"{FILE}:{name}")
 

@@ -59,7 +59,7 @@ def probe(
         with _fails_as(f"the workload's check() fails on the targets of split {name}"):
             workload.check(outputs, targets)
     with torch.no_grad():
-        weighted = _check_loss(workload, outputs, few, label_smoothing)
+        weighted = _check_loss(workload, outputs, few)
         measured = _measured(workload, outputs, few)
     _check_gradients(model, workload, few, label_smoothing)
     return Probed(measured, weighted)
@@ -74,10 +74,8 @@ def check_transforms(model: nn.Module, workload: Workload, transforms: Sequence[
         with _fails_as(f"{names} fails on the first {len(few)} training examples"):
             for transform in transforms:
                 inputs, targets = map(as_tree, transform(inputs, targets, seeds, step))
-        what = (
-            f"the workload's model does not take what {names} makes of its inputs at step {step}, {described(inputs)}"
-        )
-        with torch.no_grad(), _fails_as(what):
+        made = f"what {names} makes of its inputs at step {step}, {described(inputs)}"
+        with torch.no_grad(), _fails_as(f"the workload's model does not take {made}"):
             workload.outputs(model, inputs)
 
 
@@ -93,7 +91,7 @@ def _fails_as(what: str) -> Iterator[None]:
         raise WorkloadError(f"{what}: {type(error).__name__}: {first_line}") from error
 
 
-def _check_loss(workload: Workload, outputs: Any, few: Split, label_smoothing: float) -> bool:
+def _check_loss(workload: Workload, outputs: Any, few: Split) -> bool:
     """Check one loss per example, or a pair of sums and weights; say whether it is a pair."""
     with _fails_as(f"the workload's loss() fails on the targets {described(few.targets)}"):
         losses = workload.loss(outputs, few.targets)
@@ -118,10 +116,18 @@ def _measured(workload: Workload, outputs: Any, few: Split) -> list[Measured]:
     if not isinstance(given, Mapping) or not given:
         raise WorkloadError("the workload's metrics() must return at least one metric by name")
     for declared in workload.measures:
-        if declared.name not in given:
+        if declared.name not in given and _declared_for(type(workload)):
             hint = nearest(declared.name, given) or f"; it has {', '.join(map(str, given))}"
             raise WorkloadError(f"the workload declares the metric {declared.name!r}, but metrics() has none{hint}")
     return [_check_metric(workload.metric(name), value, few) for name, value in given.items()]
+
+
+def _declared_for(kind: type[Workload]) -> bool:
+    """Say whether the metrics were declared for this `metrics()`, and not for one that a subclass has replaced."""
+    owners = [
+        next(place for place, base in enumerate(kind.__mro__) if name in vars(base)) for name in ("measures", "metrics")
+    ]
+    return owners[0] <= owners[1]
 
 
 def _check_metric(metric: Metric, value: Any, few: Split) -> Measured:

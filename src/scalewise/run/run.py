@@ -236,7 +236,7 @@ def _view(loop: Loop, world: World) -> View:
 def _metric_facts(loop: Loop) -> tuple[MetricFacts, ...]:
     """Describe the metrics: first those that the workload declares, in its order."""
     metrics = {measured.name: measured.metric for measured in loop.evaluator.measured}
-    declared = [metric.name for metric in loop.evaluator.workload.measures]
+    declared = [metric.name for metric in loop.evaluator.workload.measures if metric.name in metrics]
     ordered = [*declared, *(name for name in metrics if name not in declared)]
     return tuple(MetricFacts.model_validate(metrics[name], from_attributes=True) for name in ordered)
 
