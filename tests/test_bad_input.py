@@ -62,6 +62,7 @@ MISTAKES = [
         [DIGITS, "--set", "recipe.image_sizes=[[0 steps, 16]]"],
         ["does not take what recipe.image_sizes makes", "(4, 1, 16, 16)"],
     ),
+    ([DIGITS, "--set", "stop.loss=val/cross_entropy_error<1"], ["stop.loss", "train_loss<5.0"]),
     ([f"{NETS}:Regression", "--set", "recipe.augmentation=flip_and_crop"], ["is for images"]),
     ([f"{NETS}"], ["names a file but no class"]),
     ([f"{NETS}:Digit"], ["no workload 'Digit'", "did you mean 'Digits'"]),

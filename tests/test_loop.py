@@ -158,3 +158,19 @@ def test_gradients_are_those_of_the_mean_loss() -> None:
     assert isinstance(step, StepResult) and step.loss == pytest.approx(mean_loss.item(), rel=1e-5)
     for (name, parameter), gradient in zip(parts.state.model.named_parameters(), gradients, strict=True):
         assert torch.allclose(parameter, before[name] - 0.5 * gradient, atol=1e-6)
+
+
+def test_a_training_loss_ends_it_as_a_mean_over_its_window() -> None:
+    settings = ("stop.target=null", "stop.epochs=20", "stop.loss=train_loss<1.0", "stop.loss_window=10 steps")
+    taken, evaluations, stopped = drain(make_loop(*settings))
+    losses = [result.loss for result in taken]
+    assert stopped.reason is Reason.LOSS and evaluations[-1].step == stopped.step
+    means = [sum(losses[step - 10 : step]) / 10 for step in range(10, stopped.step + 1)]
+    assert means[-1] < 1.0 and all(mean >= 1.0 for mean in means[:-1])
+    assert min(losses[: stopped.step - 5]) < 1.0  # a single lucky batch did not end it
+    _, _, high = drain(make_loop("stop.target=null", "stop.epochs=1", "stop.loss=train_loss<1e9"))
+    assert high.reason is Reason.EPOCHS  # the window of 100 steps was never full
+    _, _, epoch = drain(
+        make_loop("stop.target=null", "stop.epochs=3", "stop.loss=train_loss<9", "stop.loss_window=1 epochs")
+    )
+    assert (epoch.reason, epoch.step) == (Reason.LOSS, 21)

@@ -124,10 +124,8 @@ def _measured(workload: Workload, outputs: Any, few: Split) -> list[Measured]:
 
 def _declared_for(kind: type[Workload]) -> bool:
     """Say whether the metrics were declared for this `metrics()`, and not for one that a subclass has replaced."""
-    owners = [
-        next(place for place, base in enumerate(kind.__mro__) if name in vars(base)) for name in ("measures", "metrics")
-    ]
-    return owners[0] <= owners[1]
+    measures, metrics = (next(base for base in kind.__mro__ if name in vars(base)) for name in ("measures", "metrics"))
+    return issubclass(measures, metrics)
 
 
 def _check_metric(metric: Metric, value: Any, few: Split) -> Measured:
