@@ -65,7 +65,8 @@ MISTAKES = [
     ([f"{NETS}:Regression", "--set", "recipe.augmentation=flip_and_crop"], ["is for images"]),
     ([f"{NETS}"], ["names a file but no class"]),
     ([f"{NETS}:Digit"], ["no workload 'Digit'", "did you mean 'Digits'"]),
-    ([f"{NETS}:json"], ["is not a class that extends"]),
+    ([f"{NETS}:json"], ["is not a class that extends", "it is a module"]),
+    ([f"{NETS}:Unused"], ["is not a class that extends", "it is a class that extends nn.Linear"]),
     (["no/such/file.py:Mine"], ["does not exist"]),
     ([f"{NETS}:OwnBuffer"], ["changes its buffer 'seen'"]),
     ([f"{NETS}:MeanLoss"], ["loss() must give one value per example"]),
@@ -113,26 +114,6 @@ def test_a_corrupt_recipe_file(content: str | bytes, tmp_path: Path) -> None:
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     ended = group(1, "train", DIGITS, "--recipe", file, "--out", tmp_path / "run")
     assert_one_sentence(ended.exit_code, ended.output, [])
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("import no_such_module\n", ["mine.py:1 does not import: ModuleNotFoundError", "no_such_module"]),
-        ("class Mine(:\n", ["does not import: SyntaxError"]),
-        ("\n1 / 0\n", ["mine.py:2 does not import: ZeroDivisionError"]),
-        ("class Mine: pass\n", ["is not a class that extends"]),
-        (
-            "from scalewise.workloads import Classification\nclass Mine(Classification): pass\n",
-            ["cannot be made: TypeError"],
-        ),
-    ],
-)
-def test_a_users_file_that_does_not_import(content: str, words: list[str], tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(content)
-    ended = group(1, "train", f"{file}:Mine", "--out", tmp_path / "run")
-    assert_one_sentence(ended.exit_code, ended.output, words)
 
 
 def test_missing_data_says_how_to_get_it(tmp_path: Path) -> None:
