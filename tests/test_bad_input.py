@@ -17,6 +17,7 @@ MISTAKES = [
     (["fc_64"], ["unknown workload", "there are digits, mnist"]),
     (["digits/resnet"], ["no model is named 'resnet'", "simple_cnn_base"]),
     (["digits/simple_cnn_bas"], ["did you mean 'simple_cnn_base'"]),
+    (["cifar_10/fc_64"], ["no model is named 'fc_64'; there are resnet_8, plain_cnn"]),
     (["digits/fc_0"], ["no model is named 'fc_0'"]),
     ([DIGITS, "--set", "recipe.global_bach=5"], ["unknown key 'recipe.global_bach'", "'recipe.global_batch'"]),
     ([DIGITS, "--set", "learning_rate=5"], ["unknown key", "did you mean 'recipe.learning_rate'"]),
@@ -67,6 +68,8 @@ MISTAKES = [
     ([f"{NETS}:Digit"], ["no workload 'Digit'", "did you mean 'Digits'"]),
     ([f"{NETS}:json"], ["is not a class that extends", "it is a module"]),
     ([f"{NETS}:Unused"], ["is not a class that extends", "it is a class that extends nn.Linear"]),
+    ([f"{NETS.parent}:Digits"], ["is a folder, not a file", "FILE.py:Digits"]),
+    ([f"{NETS.with_suffix('')}:Digits"], [f"did you mean '{NETS}:Digits'?"]),
     (["no/such/file.py:Mine"], ["does not exist"]),
     ([f"{NETS}:OwnBuffer"], ["changes its buffer 'seen'"]),
     ([f"{NETS}:MeanLoss"], ["loss() must give one value per example"]),
@@ -173,7 +176,7 @@ def test_a_mistyped_command(arguments: list[str]) -> None:
     ("arguments", "words"),
     [
         (["data", "mnits"], ["unknown data set 'mnits'", "did you mean 'mnist'"]),
-        (["data", "mnist", "--from", "miror"], ["did you mean 'mirror'"]),
+        (["data", "what"], ["there are digits, mnist, fashion_mnist, cifar_10"]),
     ],
 )
 def test_a_mistake_about_data(arguments: list[str], words: list[str]) -> None:

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,18 @@ def test_workloads_lists_them_all() -> None:
     output = group(1, "workloads").output
     for name in ("digits/fc_<widths>", "mnist/simple_cnn_base", "mnist_subsets/mnist_6875/simple_cnn_narrow"):
         assert name in output
-    assert "error<0.05" in output and "55000/5000/10000" in output
+    assert re.search(r"digits/fc_<widths> +val/classification_error<0.05", output)
+    assert re.search(r"mnist +55,000 +5,000 +10,000 +11.6 MB +here", output)
+
+
+def test_workloads_fit_into_a_narrow_terminal() -> None:
+    main, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (60, 80))
+    subprocess.run([sys.executable, "-m", "scalewise", "workloads"], stdout=terminal, cwd=ROOT, check=True)
+    lines = re.sub(r"\x1b\[\d*m", "", os.read(main, 65536).decode()).splitlines()
+    assert max(map(len, lines)) <= 80
+    longest = "mnist_subsets/mnist_13750/simple_cnn_narrow  val/classification_error<0.02"
+    assert any(line.startswith(longest) for line in lines)  # no cell is cut or wrapped
 
 
 def test_data_shows_where_it_looks() -> None:
