@@ -12,6 +12,7 @@ from scalewise.models.resnet import RESNET_8
 from scalewise.models.simple_cnn import SIMPLE_CNN
 from scalewise.workloads.family import Family
 from scalewise.workloads.images import Default, Images, Pair
+from scalewise.workloads.packages import Packages
 
 # The targets of mnist and fashion_mnist are the published ones of the batch-science studies, where there is one.
 # Plain momentum bears about three times the rate that Nesterov's does, and clipping bears what plain momentum does not:
@@ -41,4 +42,5 @@ IMAGES = Images(
 
 FAMILIES: tuple[Family, ...] = (
     IMAGES,
+    Packages(),  # the last: a name that is built in stays what it is
 )
