@@ -96,7 +96,7 @@ def test_a_packages_workload_trains_on_any_number_of_workers(name: str, installe
 def test_the_list_names_the_package_without_importing_it(installed: Path, tmp_path: Path) -> None:
     listed = command(installed, "workloads", env={"TOY_IMPORTED": str(tmp_path / "imported")}).output
     assert re.search(r"^toy/spirals +toy-workloads 1\.2 *$", listed, re.MULTILINE)
-    assert re.search(r"^digits/fc_64 +toy-workloads 1\.2 +a built-in workload has this name *$", listed, re.MULTILINE)
+    assert re.search(r"^digits/fc_64 +toy-workloads 1\.2 +the built-in workload is used *$", listed, re.MULTILINE)
     assert re.search(r"^spirals +toy-workloads 1\.2 +its name is not like data_set/model *$", listed, re.MULTILINE)
     assert not (tmp_path / "imported").exists()
 

@@ -21,7 +21,7 @@ def sources() -> dict[str, Source]:
 def workloads() -> list[ListedWorkload]:
     """List every workload; of one whose name an earlier family has, say that it is out of reach."""
     return [
-        dataclasses.replace(listed, unusable="a built-in workload has this name") if _taken(listed, number) else listed
+        dataclasses.replace(listed, unusable="the built-in workload is used") if _taken(listed, number) else listed
         for number, family in enumerate(FAMILIES)
         for listed in family.workloads()
     ]
