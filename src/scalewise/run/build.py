@@ -81,7 +81,9 @@ def build_loop(
     schedule = make_schedule(recipe, len(train), rule.last_step)
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
-    model, moments = take_over_batch_norm(workload.model().to(device), a_few(train).inputs, recipe.ghost_batch)
+    few = a_few(train)
+    network = workload.model().to(device)
+    model, moments = take_over_batch_norm(network, lambda model: model(few.inputs), recipe.ghost_batch)
     if recipe.zero_init_residual:
         zero_residual_branches(model)
     weights = flatten(model, config.performance.memory_format != "contiguous")
