@@ -29,6 +29,7 @@ from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
 from scalewise.loop.votes import Ballot
 from scalewise.models.residual import zero_residual_branches
+from scalewise.optim.admission import admitted
 from scalewise.optim.averaging import Average
 from scalewise.optim.batch_norm import Moments
 from scalewise.optim.compiled import compiled
@@ -82,7 +83,7 @@ def build_loop(
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
     few = a_few(train)
-    network = workload.model().to(device)
+    network = admitted(workload.model()).to(device)
     model, moments = take_over_batch_norm(network, lambda model: model(few.inputs), recipe.ghost_batch)
     if recipe.zero_init_residual:
         zero_residual_branches(model)
