@@ -30,6 +30,7 @@ from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
 from scalewise.loop.votes import Ballot
 from scalewise.models.residual import zero_residual_branches
+from scalewise.optim.admission import admitted
 from scalewise.optim.averaging import Average
 from scalewise.optim.batch_norm import Moments
 from scalewise.optim.compiled import compiled
@@ -85,7 +86,10 @@ def build_loop(
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
     few = a_few(train)
-    model, moments = take_over_batch_norm(made_model(workload).to(device), few.inputs, recipe.ghost_batch)
+    network = admitted(made_model(workload)).to(device)
+    model, moments = take_over_batch_norm(
+        network, lambda model: workload.outputs(model, few.inputs), recipe.ghost_batch
+    )
     if recipe.zero_init_residual:
         zero_residual_branches(model)
     weights = flatten(model, config.performance.memory_format != "contiguous")
