@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from scalewise.analysis.analyze import analyze
+from scalewise.analysis.critical import CriticalBatch, NoFit
 from scalewise.analysis.curve import Curve
 from scalewise.analysis.step_charts import BATCH_SIZE
 from scalewise.figures.picture import picture
@@ -128,7 +129,7 @@ def _curve_series(curve: Curve, colour: int, batches: list[float]) -> list[Serie
         Mark(row.batch_size, row.steps, low=row.low, high=row.high) for row in curve.rows if row.steps is not None
     )
     measured = Series(_optimizer(curve), marks, colour, Line.NONE)
-    if curve.fit.value is None:
+    if isinstance(curve.fit, NoFit):
         return [measured]
     name = f"{_optimizer(curve)}: B_crit = {curve.fit.value:,.0f}"
     return [measured, _line(name, [(batch, curve.fit.steps(batch)) for batch in batches], colour, Line.SOLID)]
@@ -204,7 +205,7 @@ def _row(size: int, curves: list[Curve]) -> str:
 
 def _noise_says(noise: dict[str, Any], curves: list[Curve]) -> str:
     """Say how well the cheap guess did."""
-    measured = {_optimizer(curve): curve.fit.value for curve in curves if curve.fit.value is not None}
+    measured = {_optimizer(curve): curve.fit.value for curve in curves if isinstance(curve.fit, CriticalBatch)}
     ratios = [
         f"{noise['value'] / value:.2g} times the critical batch size of `{name}`" for name, value in measured.items()
     ]

@@ -11,7 +11,7 @@ from scipy import stats
 
 from processes import Finished, group
 from scalewise.analysis.archive import Skipped, read_archive
-from scalewise.analysis.critical import CurvePoint, fit_critical_batch
+from scalewise.analysis.critical import CurvePoint, NoFit, fit_critical_batch
 from scalewise.analysis.curve import Region, make_curve
 from scalewise.analysis.outcomes import DECIDING_TRIALS, Outcome, steps_to_target
 from scalewise.analysis.student import log_tail_of_four, quantile
@@ -168,19 +168,19 @@ def test_the_interval_covers_the_truth(noise: float, points: int) -> None:
 
 def test_other_forms_are_not_given_a_number() -> None:
     square_root = fit_critical_batch([CurvePoint(batch, 1e5 / batch**0.5) for batch in BATCH_SIZES])
-    assert (square_root.value, square_root.form_fits) == (None, False)
+    assert isinstance(square_root, NoFit) and not square_root.form_fits
     assert "raised to" in square_root.says
     few = fit_critical_batch([CurvePoint(8, 100), CurvePoint(16, 50)])
-    assert (few.value, few.form_fits) == (None, False)
+    assert few == NoFit("at least 3 batch sizes must reach the target to fit a curve")
 
 
 def test_curves_that_never_bend_have_a_bound_instead() -> None:
     perfect = fit_critical_batch([CurvePoint(batch, 1e6 / batch) for batch in BATCH_SIZES])
-    assert (perfect.value, perfect.high) == (None, None)
+    assert isinstance(perfect, NoFit) and perfect.form_fits and perfect.high is None
     assert perfect.low is not None and perfect.low > 8192
     assert "scales perfectly" in perfect.says
     flat = fit_critical_batch([CurvePoint(batch, 100) for batch in BATCH_SIZES])
-    assert (flat.value, flat.low) == (None, None)
+    assert isinstance(flat, NoFit) and flat.low is None
     assert flat.high is not None and flat.high < 8
 
 

@@ -181,7 +181,13 @@ def nested(depth: int) -> object:
         ("plan", {"says": [3]}, "says.0=3 should be a text"),
         ("plan", {"asked": {"budget": "much"}}, "asked.budget='much' should be a number"),
         ("advise", {"workload": None}, "workload=None should be a text"),
-        ("analysis", {"critical_batch": {}}, "it has no workloads.0.critical_batch.value"),
+        ("analysis", {"critical_batch": {}}, "critical_batch={} should have a value, which may be null"),
+        ("analysis", {"critical_batch": {"value": 3.0}}, "it has no workloads.0.critical_batch.low"),
+        (
+            "analysis",
+            {"critical_batch": {"value": None, "s_min": 3.0}},
+            "workloads.0.critical_batch.s_min=3.0 should be",
+        ),
         ("analysis", {"steps_to_target": [{"batch_size": "four"}]}, "batch_size='four' should be a number"),
     ],
 )

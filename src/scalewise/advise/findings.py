@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scalewise.analysis.critical import NoFit
 from scalewise.analysis.curve import Curve
 from scalewise.errors import DataError, UserError
 from scalewise.loop.stopping import Reason
@@ -111,7 +112,7 @@ class Findings:
                 f"give it more --minutes: a first study takes up to about {duration(self.study_hours)}."
             )
         fit = self.curve.fit
-        if fit.value is None or fit.low is None or fit.high is None:
+        if isinstance(fit, NoFit) or fit.low is None or fit.high is None:
             return f"Critical batch size: {fit.says}{guess}."
         return (
             f"Critical batch size: {fit.value:,.0f} ({fit.low:,.0f} to {fit.high:,.0f}). Well below it twice the batch "

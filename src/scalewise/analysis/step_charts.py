@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scalewise.analysis.critical import NoFit
 from scalewise.analysis.curve import OVERHEAD, Curve, Region
 from scalewise.analysis.outcomes import StepsToTarget
 from scalewise.figures.figure import Figure
@@ -96,7 +97,7 @@ def _bound_mark(row: StepsToTarget) -> Mark:
 
 def _fit_series(curve: Curve) -> list[Series]:
     fit = curve.fit
-    if fit.value is None:
+    if isinstance(fit, NoFit):
         return []
     sizes = [row.batch_size for row in curve.rows]
     marks = [
@@ -112,16 +113,16 @@ def _fit_series(curve: Curve) -> list[Series]:
 
 def _critical(curve: Curve) -> tuple[Rule, ...]:
     """Return the critical batch size, where it is among those that were tried."""
-    fit = curve.fit
+    fit = curve.reliable_fit
     sizes = [row.batch_size for row in curve.rows]
-    if fit.value is None or not fit.form_fits or not min(sizes) <= fit.value <= max(sizes):
+    if fit is None or not min(sizes) <= fit.value <= max(sizes):
         return ()
     return (Rule("x", fit.value, f"B_crit {fit.value:,.0f}", 0),)
 
 
 def _regions(curve: Curve) -> tuple[Span, ...]:
-    fit = curve.fit
-    if fit.value is None or not fit.form_fits:
+    fit = curve.reliable_fit
+    if fit is None:
         return ()
     first, last = (share * fit.value for share in _REGION_ENDS)
     ends = zip(Region, (None, first, last), (first, last, None), strict=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from scalewise.analysis.critical import CriticalBatch, CurvePoint, fit_critical_batch
+from scalewise.analysis.critical import CriticalBatch, CurvePoint, NoFit, fit_critical_batch
 from scalewise.errors import ConfigError
 from scalewise.record.steps import StepsRow
 
@@ -45,26 +45,26 @@ class Statistics:
     """What is known of the steps."""
 
     known: list[Statistic]
-    fit: CriticalBatch | None
+    fit: CriticalBatch | NoFit
     fit_of_luckiest: int | None = None
     """Of how many trials the luckiest were fitted; None: typical runs were."""
 
     def between(self, batches: Iterable[int]) -> list[Statistic]:
         """Predict batch sizes between the measured ones from the fit; none where there is no fit."""
-        if self.fit is None or self.fit.value is None or not self.fit.form_fits:
+        fit = self.fit
+        if isinstance(fit, NoFit) or not fit.form_fits:
             return []
         measured = _best_of_batches(self.known)
         first, last = min(measured), max(measured)
-        return [self._predicted(batch, measured) for batch in sorted(set(batches)) if self._gap(batch, first, last)]
+        between = [batch for batch in sorted(set(batches)) if self._gap(batch, first, last)]
+        return [self._predicted(batch, fit.steps(batch), measured) for batch in between]
 
     def _gap(self, batch: int, first: int, last: int) -> bool:
         return first < batch < last and all(batch != one.global_batch for one in self.known)
 
-    def _predicted(self, batch: int, measured: dict[int, Statistic]) -> Statistic:
-        assert self.fit is not None
+    def _predicted(self, batch: int, steps: float, measured: dict[int, Statistic]) -> Statistic:
         below, above = max(size for size in measured if size < batch), min(size for size in measured if size > batch)
         share = math.log(batch / below) / math.log(above / below)
-        steps = self.fit.steps(batch)
         shares = [one.reliability for one in (measured[below], measured[above])]
         reliability = None if None in shares else min(share for share in shares if share is not None)
         rates = measured[below].learning_rate, measured[above].learning_rate
@@ -90,7 +90,7 @@ def statistics(rows: Sequence[StepsRow]) -> Statistics:
 def with_fit(known: list[Statistic]) -> Statistics:
     """Fit the curve of steps against batch size, where they hold for every cluster."""
     if any(one.cluster is not None for one in known):
-        return Statistics(known, None)
+        return Statistics(known, NoFit("the steps of different clusters are not fitted together"))
     points = [CurvePoint(size, one.expected_steps) for size, one in _best_of_batches(known).items()]
     return Statistics(known, fit_critical_batch(points))
 

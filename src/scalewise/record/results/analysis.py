@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Discriminator, Tag
 
 from scalewise.record.results.file import ResultFile, ResultPart
 
@@ -30,16 +32,46 @@ class BatchSteps:
 
 @dataclass(frozen=True)
 class CriticalBatchFit:
-    """The critical batch size, as far as the points show it."""
+    """The critical batch size."""
 
-    value: float | None
+    value: float
     low: float | None
     high: float | None
-    s_min: float | None
+    s_min: float
+    form_fits: bool
+    typical_error: float
+    exponent: float
+    says: str
+
+
+@dataclass(frozen=True)
+class NoCriticalBatchFit:
+    """Why there is no critical batch size; in the file it has the same keys as a fit."""
+
+    value: None
+    low: float | None
+    high: float | None
+    s_min: None
     form_fits: bool
     typical_error: float | None
     exponent: float | None
     says: str
+
+
+def _fit_or_none(found: object) -> str | None:
+    """Say which of the two a file holds: the value tells."""
+    value = found.get("value", ...) if isinstance(found, Mapping) else getattr(found, "value", ...)
+    if value is ...:
+        return None
+    return "<no fit>" if value is None else "<fit>"
+
+
+_FitOrNone = Annotated[
+    Annotated[CriticalBatchFit, Tag("<fit>")] | Annotated[NoCriticalBatchFit, Tag("<no fit>")],
+    Discriminator(
+        _fit_or_none, custom_error_type="no_value", custom_error_message="should have a value, which may be null"
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -72,7 +104,7 @@ class AnalysedWorkload(ResultPart):
     target: str | None
     steps_to_target: tuple[BatchSteps, ...]
     not_reached: tuple[BatchSteps, ...]
-    critical_batch: CriticalBatchFit
+    critical_batch: _FitOrNone
     overhead_20_percent: Overhead
     best_within_budget: tuple[BudgetBest, ...] = ()
 

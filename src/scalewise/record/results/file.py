@@ -94,7 +94,8 @@ def _mistake(error: ValidationError) -> str:
     """Say what is wrong first; a wrong value says more than a missing one."""
     mistakes = error.errors(include_url=False)
     wrong = next((one for one in mistakes if one["type"] != "missing"), mistakes[0])
-    key = ".".join(map(str, wrong["loc"]))
+    steps = map(str, wrong["loc"])
+    key = ".".join(step for step in steps if not step.startswith("<"))  # <...> is one of several classes, not a key
     if wrong["type"] == "missing":
         return f"it has no {key}"
     wanted = _WANTED.get(wrong["type"])
