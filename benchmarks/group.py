@@ -21,7 +21,7 @@ import typer
 from scalewise.bench.measure import take_rounds, warm_up
 from scalewise.bench.medians import median
 from scalewise.cluster.collectives import joined
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.machine_memory import keep_freed_memory
 from scalewise.cluster.world import World
 from scalewise.config import load_config
 from scalewise.loop.step import take_step

@@ -11,7 +11,7 @@ import numpy as np
 
 from scalewise.analysis.analyze import analyze
 from scalewise.analysis.critical import CriticalBatch, NoFit
-from scalewise.analysis.curve import Curve
+from scalewise.analysis.curve import StepsCurve
 from scalewise.analysis.step_charts import BATCH_SIZE
 from scalewise.figures.picture import picture
 from scalewise.figures.plot import Axis, Line, Mark, Plot, Series, Shape
@@ -88,7 +88,7 @@ def main(folder: Path, noise_file: Path) -> None:
     (_HERE / "study.md").write_text(_page(content, curves), encoding="utf-8")
 
 
-def _optimizer(curve: Curve) -> str:
+def _optimizer(curve: StepsCurve) -> str:
     return curve.name.rpartition("/")[2]
 
 
@@ -107,7 +107,7 @@ def _racing(folder: Path) -> dict[str, float]:
     return {"examples_raced": raced, "examples_whole": whole, "times_fewer": whole / raced}
 
 
-def _draw(file: Path, curves: list[Curve], noise_scale: float) -> None:
+def _draw(file: Path, curves: list[StepsCurve], noise_scale: float) -> None:
     sizes = [row.batch_size for curve in curves for row in curve.rows]
     batches = [float(batch) for batch in np.geomspace(min(sizes), max(sizes), 80)]
     series = [drawn for colour, curve in enumerate(curves) for drawn in _curve_series(curve, colour, batches)]
@@ -124,7 +124,7 @@ def _draw(file: Path, curves: list[Curve], noise_scale: float) -> None:
     write_result(file, picture(Plot("Steps to target against batch size", BATCH_SIZE, y, tuple(series))))
 
 
-def _curve_series(curve: Curve, colour: int, batches: list[float]) -> list[Series]:
+def _curve_series(curve: StepsCurve, colour: int, batches: list[float]) -> list[Series]:
     marks = tuple(
         Mark(row.batch_size, row.steps, low=row.low, high=row.high) for row in curve.rows if row.steps is not None
     )
@@ -139,7 +139,7 @@ def _line(name: str, points: list[tuple[float, float]], colour: int | None, line
     return Series(name, tuple(Mark(x, y) for x, y in points), colour, line, Shape.NONE)
 
 
-def _page(content: dict[str, Any], curves: list[Curve]) -> str:
+def _page(content: dict[str, Any], curves: list[StepsCurve]) -> str:
     described, racing = content["descriptions"], content["racing"]
     sizes = sorted({one["batch_size"] for one in described})
     every = sorted({one["every_examples"] for one in described})
@@ -169,7 +169,7 @@ def _page(content: dict[str, Any], curves: list[Curve]) -> str:
     )
 
 
-def _said(curve: Curve) -> str:
+def _said(curve: StepsCurve) -> str:
     regions = [(row.batch_size, curve.region(row)) for row in curve.rows]
     named = {region: [size for size, there in regions if there is region] for _, region in regions if region}
     spans = ", ".join(
@@ -179,7 +179,7 @@ def _said(curve: Curve) -> str:
     return f"{curve.fit.says}; {spans}."
 
 
-def _further(curves: list[Curve]) -> str:
+def _further(curves: list[StepsCurve]) -> str:
     """Say which optimizer scales further: where perfect scaling ends, and how few steps there can be."""
     ends = [(curve.overhead.value, min(row.steps for row in curve.rows if row.steps is not None)) for curve in curves]
     found = [
@@ -191,7 +191,7 @@ def _further(curves: list[Curve]) -> str:
     return f"Which one scales further? {'; '.join(found)}."
 
 
-def _row(size: int, curves: list[Curve]) -> str:
+def _row(size: int, curves: list[StepsCurve]) -> str:
     cells = [f"{size:,}"]
     for curve in curves:
         row = next((row for row in curve.rows if row.batch_size == size), None)
@@ -203,7 +203,7 @@ def _row(size: int, curves: list[Curve]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _noise_says(noise: dict[str, Any], curves: list[Curve]) -> str:
+def _noise_says(noise: dict[str, Any], curves: list[StepsCurve]) -> str:
     """Say how well the cheap guess did."""
     measured = {_optimizer(curve): curve.fit.value for curve in curves if isinstance(curve.fit, CriticalBatch)}
     ratios = [

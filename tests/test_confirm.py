@@ -9,11 +9,11 @@ import yaml
 
 from processes import group
 from recorded import run_metadata
-from scalewise.plan.source import NothingHeld, steps_from_study
 from scalewise.plan.statistics import Statistic
+from scalewise.plan.steps_source import NothingHeld, steps_from_study
 from scalewise.record.confirmations import Confirmations
+from scalewise.study.batch_plan import plan_study
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
-from scalewise.study.plan import plan_study
 from test_analysis import write_study
 from test_study import complete, request
 

@@ -16,7 +16,7 @@ from scalewise.errors import UserError
 from scalewise.report.report import PICTURES, Report
 from scalewise.report.report import report as report_as_asked
 from scalewise.requests import AnalyzeRequest, ReportRequest
-from scalewise.study.plan import Stage, plan_study
+from scalewise.study.batch_plan import Stage, plan_study
 from test_study import complete, request
 
 DIGITS = "digits/fc_64_64"

@@ -20,11 +20,11 @@ from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
 from scalewise.record.ledger import examples_trained
 from scalewise.requests import StudyRequest
+from scalewise.study.batch_plan import BatchPlan, plan_study
+from scalewise.study.batch_trials import progress_of
 from scalewise.study.job import Job
-from scalewise.study.plan import BatchPlan, plan_study
 from scalewise.study.race import Course, Progress, Task, bound, kept_until, tasks
 from scalewise.study.space import Parameter, point, read_spaces
-from scalewise.study.trials import progress_of
 
 _forked = multiprocessing.get_context("forkserver")
 

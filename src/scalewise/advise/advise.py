@@ -9,7 +9,7 @@ from rich.console import Console
 from scalewise.advise.findings import Findings, Speed, pilot_sentence, speed_sentence
 from scalewise.advise.sample import write_sample_clusters
 from scalewise.analysis.analyze import analyze
-from scalewise.analysis.curve import Curve
+from scalewise.analysis.curve import StepsCurve
 from scalewise.bench.bench import bench
 from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.cluster.world import usable_cores
@@ -21,7 +21,7 @@ from scalewise.noise.noise import latest_noise_scale
 from scalewise.plan.candidates import cheapest, fastest
 from scalewise.plan.clusters import read_clusters
 from scalewise.plan.plan import Plan, multiply, plan
-from scalewise.plan.source import NothingHeld, Unstable
+from scalewise.plan.steps_source import NothingHeld, Unstable
 from scalewise.record.folder import RunFolder
 from scalewise.record.results.advise import AdviseFile
 from scalewise.record.results.bench import BenchFile
@@ -37,8 +37,8 @@ from scalewise.requests import (
     TrainRequest,
 )
 from scalewise.run.train import train_part
+from scalewise.study.batch_plan import plan_study
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
-from scalewise.study.plan import plan_study
 from scalewise.study.study import study
 from scalewise.workloads.find import find_workload
 
@@ -225,7 +225,7 @@ class Adviser:
     def _speed(self) -> Speed:
         return Speed.read(self._request.out / "bench")
 
-    def _curve(self) -> Curve | None:
+    def _curve(self) -> StepsCurve | None:
         """Analyse what the study found; None where the time was too short for it."""
         folder = self._request.out / "study"
         if not folder.is_dir():

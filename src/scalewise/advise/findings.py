@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from scalewise.analysis.critical import NoFit
-from scalewise.analysis.curve import Curve
+from scalewise.analysis.curve import StepsCurve
 from scalewise.errors import DataError, UserError
 from scalewise.loop.stopping import Reason
 from scalewise.noise.noise import latest_noise_scale
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.plan import Plan
 from scalewise.plan.sentences import unstable_sentence
-from scalewise.plan.source import Unstable
 from scalewise.plan.statistics import Statistic
+from scalewise.plan.steps_source import Unstable
 from scalewise.record.folder import RunFolder
 from scalewise.record.results.bench import BenchFile
 from scalewise.record.results.noise import MeasuredNoise
@@ -81,7 +81,7 @@ class Findings:
     speed: Speed
     study_hours: float
     """How long the first study takes, if racing saves nothing."""
-    curve: Curve | None
+    curve: StepsCurve | None
     """None where no batch size was studied to its end, or none reached the target."""
     plan: Plan | None
     unstable: Sequence[Unstable] = ()

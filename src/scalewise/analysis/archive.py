@@ -24,7 +24,7 @@ COMPLETE, INFEASIBLE = "COMPLETE", "INFEASIBLE"
 
 
 @dataclass(frozen=True)
-class Trial:
+class ArchivedTrial:
     """What a trial's metadata say."""
 
     trial_id: int
@@ -38,7 +38,7 @@ class Study:
     """One study with all its trials."""
 
     description: StudyDescription
-    trials: list[Trial]
+    trials: list[ArchivedTrial]
     measurements: pl.DataFrame
     """`trial_id`, `step` and the metrics of every evaluation of every trial."""
     metrics: list[str]
@@ -105,9 +105,9 @@ def _reason(error: Exception) -> str:
     return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 
-def _read_trial(trial_id: int, folder: TrialFolder) -> Trial:
+def _read_trial(trial_id: int, folder: TrialFolder) -> ArchivedTrial:
     content = read_json(folder.metadata)
-    return Trial(trial_id, str(content["status"]), int(content["steps"]), dict(content["parameters"]))
+    return ArchivedTrial(trial_id, str(content["status"]), int(content["steps"]), dict(content["parameters"]))
 
 
 def read_measurements(

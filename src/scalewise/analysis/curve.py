@@ -29,7 +29,7 @@ class Region(StrEnum):
 
 
 @dataclass(frozen=True)
-class Curve:
+class StepsCurve:
     """Steps to target against batch size, for one workload, optimizer and target."""
 
     name: str
@@ -105,11 +105,11 @@ def _written(row: StepsToTarget, region: Region | None) -> BatchSteps:
     )
 
 
-def make_curve(name: str, target: str | None, rows: Sequence[StepsToTarget]) -> Curve:
+def make_curve(name: str, target: str | None, rows: Sequence[StepsToTarget]) -> StepsCurve:
     """Fit the curve, and find where its regions end."""
     ordered = sorted(rows, key=lambda row: row.batch_size)
     fit = fit_critical_batch([row.point for row in ordered if row.tried_steps > 0])
-    return Curve(name, target, ordered, fit, _overhead(fit, ordered))
+    return StepsCurve(name, target, ordered, fit, _overhead(fit, ordered))
 
 
 def _overhead(fit: CriticalBatch | NoFit, rows: Sequence[StepsToTarget]) -> Overhead:

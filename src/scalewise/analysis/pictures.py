@@ -4,14 +4,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalewise.analysis.findings import Workload
 from scalewise.analysis.step_charts import steps_figure, together_figure
 from scalewise.analysis.trial_charts import budgets_figure, learning_rate_figure, scatter_figure
+from scalewise.analysis.workload_findings import WorkloadFindings
 from scalewise.figures.figure import Figure
 from scalewise.storage import write_result
 
 
-def study_figures(workload: Workload) -> list[Figure]:
+def study_figures(workload: WorkloadFindings) -> list[Figure]:
     """Return whatever one workload has something to draw for."""
     found = (
         steps_figure(workload.curve),
@@ -22,7 +22,7 @@ def study_figures(workload: Workload) -> list[Figure]:
     return [figure for figure in found if figure is not None]
 
 
-def draw_all(out: Path, workloads: Sequence[Workload]) -> list[Path]:
+def draw_all(out: Path, workloads: Sequence[WorkloadFindings]) -> list[Path]:
     """Draw everything, each of several workloads into a folder of its own; return the files."""
     figures: list[tuple[Path, Figure]] = []
     for workload in workloads:

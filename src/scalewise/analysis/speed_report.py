@@ -7,7 +7,7 @@ from typing import Any
 
 from scalewise.analysis.speed import Prediction, SpeedModel, fit_speed, place_of
 from scalewise.errors import ConfigError
-from scalewise.record.throughput import Series, Throughput, read_throughput, series
+from scalewise.record.throughput import SpeedSeries, Throughput, read_throughput, speed_series
 from scalewise.requests import PredictRequest
 from scalewise.words import percent
 
@@ -19,7 +19,7 @@ _STRAIGHT = 0.9
 class Predicted:
     """A number of workers of one series, and the time of its step."""
 
-    series: Series
+    series: SpeedSeries
     point: Throughput
     """The place; its time is the predicted one."""
     prediction: Prediction
@@ -106,12 +106,14 @@ def report_speed(request: PredictRequest) -> SpeedReport:
         cluster: fit_speed([point for point in used if point.cluster == cluster])
         for cluster in dict.fromkeys(point.cluster for point in used)
     }
-    predictions = [one for line in series(used, weak=True) for one in _predict(models, line, request.workers, held_out)]
+    predictions = [
+        one for line in speed_series(used, weak=True) for one in _predict(models, line, request.workers, held_out)
+    ]
     return SpeedReport(models, predictions)
 
 
 def _predict(
-    models: dict[str, SpeedModel], line: Series, workers: Sequence[int], held_out: Sequence[Throughput]
+    models: dict[str, SpeedModel], line: SpeedSeries, workers: Sequence[int], held_out: Sequence[Throughput]
 ) -> list[Predicted]:
     """Predict the numbers of workers that were asked for, and those that were measured and held out."""
     first = line.points[0]

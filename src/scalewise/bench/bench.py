@@ -19,7 +19,7 @@ from scalewise.config import AUTO, Config
 from scalewise.errors import ConfigError, ExitCode, Failed, Interrupted
 from scalewise.record.provenance import git_commit, hardware, now, versions
 from scalewise.record.results.bench import BenchAsked, BenchFile, BenchPoint, Breakdown
-from scalewise.record.throughput import Series, read_throughput, series, write_throughput
+from scalewise.record.throughput import SpeedSeries, read_throughput, speed_series, write_throughput
 from scalewise.requests import BenchFileRequest, BenchRequest, arguments, by_commas
 from scalewise.storage import write_result
 from scalewise.words import counted
@@ -68,16 +68,16 @@ def _announcement(request: BenchRequest, workers: int) -> str:
 
 def bench_from(request: BenchFileRequest) -> BenchFile:
     """Show what was measured elsewhere."""
-    lines = series(read_throughput(request.file), request.scaling == "weak")
+    lines = speed_series(read_throughput(request.file), request.scaling == "weak")
     _draw(request.out, lines)
     return BenchFile(points=_points_on(lines), breakdown=(), network=())
 
 
-def _points_on(lines: Sequence[Series]) -> tuple[BenchPoint, ...]:
+def _points_on(lines: Sequence[SpeedSeries]) -> tuple[BenchPoint, ...]:
     return tuple(BenchPoint.of(line, point) for line in lines for point in line.points)
 
 
-def _draw(out: Path, lines: Sequence[Series]) -> None:
+def _draw(out: Path, lines: Sequence[SpeedSeries]) -> None:
     from scalewise.figures.picture import picture  # loads matplotlib, which only a bench that has ended needs
 
     write_result(out / "speedup.png", picture(speedup_figure(lines).chart))
@@ -142,7 +142,7 @@ def _breakdown(request: BenchRequest, point: Point, result: GroupResult, measure
 def _ended(request: BenchRequest, results: Sequence[GroupResult], workload: Workload) -> BenchFile:
     measured = [breakdown for result in results for breakdown in _breakdowns(request, result, workload)]
     speeds = [breakdown.throughput for breakdown in measured]
-    lines = series(speeds, request.scaling == "weak")
+    lines = speed_series(speeds, request.scaling == "weak")
     device = choose_device(points(request, workload)[0].config.cluster.device, World())
     ended = BenchFile(
         asked=BenchAsked.of(request),

@@ -15,7 +15,7 @@ import torch
 
 from scalewise.bench.measure import SyntheticSource
 from scalewise.cluster.collectives import gather_values
-from scalewise.cluster.memory import free_memory, give_freed_memory_back
+from scalewise.cluster.machine_memory import free_memory, give_freed_memory_back
 from scalewise.cluster.world import World
 from scalewise.errors import ConfigError
 from scalewise.loop.step import Parts, contribution

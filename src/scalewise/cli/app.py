@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from scalewise import __version__
 from scalewise.cli.reading import reader
 from scalewise.cli.show import READER_GONE, prepare_streams, show, to_standard_output
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.machine_memory import keep_freed_memory
 from scalewise.cluster.signals import ignore_stop_signals
 from scalewise.errors import Diverged, ExitCode, Failed, Interrupted, PeerLost, UserError
 from scalewise.requests import KINDS, Request

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from scalewise.plan.clusters import Cluster
+from scalewise.plan.clusters import SizedCluster
 from scalewise.plan.speeds import Refused, Speeds, StepTime
 from scalewise.plan.statistics import Statistic
 from scalewise.record.results.plan import Offer
@@ -16,7 +16,7 @@ _SECONDS_PER_HOUR = 3600
 class Candidate:
     """One batch size with one learning rate on one cluster."""
 
-    cluster: Cluster
+    cluster: SizedCluster
     statistic: Statistic
     step_time: StepTime
 
@@ -65,7 +65,7 @@ class Candidate:
 
 
 def candidates(
-    clusters: Iterable[Cluster], known: Sequence[Statistic], speeds: Speeds, left_out: dict[Cluster, str]
+    clusters: Iterable[SizedCluster], known: Sequence[Statistic], speeds: Speeds, left_out: dict[SizedCluster, str]
 ) -> list[Candidate]:
     """Combine everything that fits together and whose speed is known; note why a cluster has to be left out."""
     found = []
@@ -87,7 +87,7 @@ def _why(times: Mapping[int, StepTime | Refused]) -> str:
     return max(refused)[1] if refused else "no batch size is known to reach the target on it"
 
 
-def _fits(statistic: Statistic, cluster: Cluster) -> bool:
+def _fits(statistic: Statistic, cluster: SizedCluster) -> bool:
     """Say whether every worker has an example, and whether the steps hold for this cluster."""
     return statistic.global_batch >= cluster.workers and statistic.cluster in (None, cluster.name)
 

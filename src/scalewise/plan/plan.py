@@ -8,14 +8,14 @@ from pathlib import Path
 from scalewise.errors import ConfigError
 from scalewise.plan.bench_folder import read_bench
 from scalewise.plan.candidates import Candidate, candidates, cheapest, fastest, frontier
-from scalewise.plan.clusters import Cluster, read_clusters
+from scalewise.plan.clusters import SizedCluster, read_clusters
 from scalewise.plan.plan_charts import frontier_figure, scaling_figure
 from scalewise.plan.recipes import Recommendation, write_recommendation
-from scalewise.plan.scaling import Scaling, scaling
+from scalewise.plan.scaling_out import Scaling, scaling
 from scalewise.plan.sentences import choice_sentences, left_out, scaling_sentences, unstable_sentence
-from scalewise.plan.source import StepsSource, steps_from_file, steps_from_study
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
+from scalewise.plan.steps_source import StepsSource, steps_from_file, steps_from_study
 from scalewise.record.results.plan import Choice, PlanAsked, PlanFile
 from scalewise.record.throughput import read_throughput
 from scalewise.requests import PlanRequest
@@ -125,7 +125,7 @@ def multiply(request: PlanRequest) -> Plan:
             f"no setting is known to reach the target in {percent(request.reliability)} of its runs; "
             "one that ran once does not tell"
         )
-    missing: dict[Cluster, str] = {}
+    missing: dict[SizedCluster, str] = {}
     found = candidates(clusters, known, speeds, missing)
     if not found:
         raise ConfigError(left_out(missing)[0].removesuffix("."))
@@ -171,7 +171,7 @@ def _known(source: StepsSource, speeds: Speeds) -> list[Statistic]:
     return [*source.statistics.known, *source.statistics.between([*usual, *speeds.batches])]
 
 
-def _largest_of_each(clusters: Sequence[Cluster]) -> list[Cluster]:
+def _largest_of_each(clusters: Sequence[SizedCluster]) -> list[SizedCluster]:
     """Return the cluster with the largest nodes for every kind of speed: more workers come as more such nodes."""
     ordered = sorted(clusters, key=lambda cluster: cluster.workers_per_node)
     return list({cluster.speed: cluster for cluster in ordered}.values())

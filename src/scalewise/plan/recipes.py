@@ -11,7 +11,7 @@ import yaml
 
 from scalewise.config import Config, to_yaml
 from scalewise.plan.candidates import Candidate
-from scalewise.plan.source import StepsSource
+from scalewise.plan.steps_source import StepsSource
 from scalewise.recipe.resolve import ResolvedConfig, resolve
 from scalewise.record.folder import RunFolder
 from scalewise.requests import TrainRequest, arguments, command_line

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from scalewise.plan.candidates import Candidate
-from scalewise.plan.clusters import Cluster
-from scalewise.plan.scaling import LEAST_GAIN, Scaling
-from scalewise.plan.source import Unstable
+from scalewise.plan.clusters import SizedCluster
+from scalewise.plan.scaling_out import LEAST_GAIN, Scaling
 from scalewise.plan.statistics import Statistic
+from scalewise.plan.steps_source import Unstable
 from scalewise.record.results.plan import CHOICES
 from scalewise.words import counted, duration, money, percent
 
@@ -60,7 +60,7 @@ def _choice(label: str, choice: Candidate | None, currency: str | None) -> str:
     )
 
 
-def _size_of(cluster: Cluster) -> str:
+def _size_of(cluster: SizedCluster) -> str:
     return size(cluster.name, cluster.nodes, cluster.workers)
 
 
@@ -106,7 +106,7 @@ def _scaling(curve: Scaling) -> str:
     return f"{curve.cluster}: every doubling up to {last:,} workers pays{why}."
 
 
-def left_out(missing: Mapping[Cluster, str]) -> list[str]:
+def left_out(missing: Mapping[SizedCluster, str]) -> list[str]:
     """Say of each cluster which sizes could not be planned with, and what to measure for them."""
     sizes: dict[str, list[int]] = {}
     whys: dict[str, str] = {}

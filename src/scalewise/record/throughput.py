@@ -45,7 +45,7 @@ class Throughput:
 
 
 @dataclass(frozen=True)
-class Series:
+class SpeedSeries:
     """Points that belong to one line of a scaling chart, by their number of workers."""
 
     name: str
@@ -61,7 +61,7 @@ class Series:
         return self.speedup(point) / point.workers
 
 
-def series(points: Iterable[Throughput], weak: bool) -> list[Series]:
+def speed_series(points: Iterable[Throughput], weak: bool) -> list[SpeedSeries]:
     """Group points: by cluster and examples per worker (weak scaling), or by cluster and global batch (strong)."""
     groups: dict[tuple[str, float], list[Throughput]] = {}
     for point in points:
@@ -69,7 +69,7 @@ def series(points: Iterable[Throughput], weak: bool) -> list[Series]:
         groups.setdefault((point.cluster, size), []).append(point)
     what = "per worker" if weak else "in all"
     return [
-        Series(f"{cluster}, {size:g} {what}", tuple(sorted(group, key=lambda point: point.workers)))
+        SpeedSeries(f"{cluster}, {size:g} {what}", tuple(sorted(group, key=lambda point: point.workers)))
         for (cluster, size), group in groups.items()
     ]
 

@@ -9,13 +9,13 @@ from scalewise.compare.results import Curve, Quality, read_curve, trial_folder, 
 from scalewise.errors import FolderError
 from scalewise.record.results.compare import BASELINE, ComparedRecipe, CompareResult, Condition
 from scalewise.report.origin import origin_of_run
-from scalewise.report.section import NEW, Section
+from scalewise.report.section import NEW, ReportSection
 from scalewise.report.values import as_text
 from scalewise.requests import CompareRequest, command_line
 from scalewise.words import counted, interval, number
 
 
-def comparison_sections(folder: Path) -> list[Section]:
+def comparison_sections(folder: Path) -> list[ReportSection]:
     """Read a folder of a comparison."""
     result = CompareResult.read(folder)
     rows, quality = result.rows, _quality(result)
@@ -26,7 +26,7 @@ def comparison_sections(folder: Path) -> list[Section]:
     ran = bool(whole(curves))
     origin = origin_of_run(trial_folder(folder, rows[0].condition, 0).metadata())
     return [
-        Section(
+        ReportSection(
             kind="Comparison",
             title=result.workload,
             folder=folder,

@@ -15,7 +15,7 @@ from scalewise.report.benches import bench_sections
 from scalewise.report.comparisons import comparison_sections
 from scalewise.report.plans import plan_sections
 from scalewise.report.runs import run_sections
-from scalewise.report.section import Section
+from scalewise.report.section import ReportSection
 from scalewise.report.studies import is_study, study_sections
 from scalewise.report.values import shown
 from scalewise.words import sentence
@@ -30,15 +30,15 @@ class Kind:
 
     name: str
     fits: Callable[[Path], bool]
-    read: Callable[[Path], list[Section]]
+    read: Callable[[Path], list[ReportSection]]
 
 
-def _advice_sections(folder: Path) -> list[Section]:
+def _advice_sections(folder: Path) -> list[ReportSection]:
     """Read an advice and whatever it rests on."""
     advice = AdviseFile.read(folder)
     parts = [folder / name for name in _PARTS_OF_ADVICE if (folder / name).is_dir()]
     known = [(part, kind) for part in parts if (kind := kind_of(part)) is not None]
-    own = Section(
+    own = ReportSection(
         kind="Advice",
         title=advice.workload,
         folder=folder,
@@ -64,7 +64,7 @@ def kind_of(folder: Path) -> Kind | None:
     return next((kind for kind in KINDS if kind.fits(folder)), None)
 
 
-def read_sections(folder: Path) -> list[Section]:
+def read_sections(folder: Path) -> list[ReportSection]:
     """Read any folder of results."""
     return _known(folder).read(folder)
 

@@ -13,7 +13,7 @@ from scalewise.record.folder import RunFolder
 from scalewise.record.results.noise import MeasuredNoise, is_noise
 from scalewise.record.results.run import RunMetadata
 from scalewise.report.origin import origin_of_run
-from scalewise.report.section import NEW, Section, facts_table
+from scalewise.report.section import NEW, ReportSection, facts_table
 from scalewise.report.values import as_text
 from scalewise.requests import TrainRequest, command_line
 from scalewise.words import counted, interval, number
@@ -41,12 +41,12 @@ _NOISE = "noise_scale"
 """The name of its figure."""
 
 
-def run_sections(folder: Path) -> list[Section]:
+def run_sections(folder: Path) -> list[ReportSection]:
     """Read a run folder."""
     run = RunFolder(folder)
     config, known, measured = run.config(), run.metadata(), run.measurements()
     return [
-        Section(
+        ReportSection(
             kind="Run",
             title=config.workload,
             folder=folder,

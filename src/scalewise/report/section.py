@@ -17,7 +17,7 @@ def facts_table(title: str, facts: Mapping[str, str]) -> Table:
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """What one folder says."""
 
     kind: str

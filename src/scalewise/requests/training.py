@@ -12,10 +12,10 @@ from scalewise.requests.options import (
     Out,
     OutToContinue,
     Overrides,
-    Scaling,
-    Target,
+    ScalingMode,
+    TargetText,
     Workers,
-    Workload,
+    WorkloadName,
 )
 
 
@@ -29,7 +29,7 @@ class TrainRequest(Request):
         "scalewise train mnist/simple_cnn_base --workers 2 --set recipe.global_batch=512 --out runs/mine",
     )
 
-    workload: Workload
+    workload: WorkloadName
     recipe: Annotated[
         str | None,
         Option(
@@ -64,7 +64,7 @@ class CompareRequest(Request):
         "--epochs 10 --seeds 3 --out runs/compare",
     )
 
-    workload: Workload
+    workload: WorkloadName
     recipes: Annotated[
         tuple[str, ...],
         Option(
@@ -106,7 +106,7 @@ class BenchRequest(Request):
         "scalewise bench --from throughput.csv",
     )
 
-    workload: Workload
+    workload: WorkloadName
     workers: Annotated[
         tuple[int, ...],
         Option(
@@ -125,7 +125,7 @@ class BenchRequest(Request):
             by_commas=True,
         ),
     ] = (64,)
-    scaling: Scaling = "weak"
+    scaling: ScalingMode = "weak"
     seconds: Annotated[float, Option("--seconds", "X", "How long each point is measured at most.")] = 20.0
     synthetic: Annotated[
         bool, Option("--synthetic", help="Use one microbatch again and again: reading data costs nothing.")
@@ -147,7 +147,7 @@ class BenchFileRequest(Request):
     examples: ClassVar = BenchRequest.examples
 
     file: Annotated[Path, Option("--from", "FILE", "Show this throughput.csv instead of measuring.")]
-    scaling: Scaling = BenchRequest.scaling
+    scaling: ScalingMode = BenchRequest.scaling
     out: Out = BenchRequest.out
     as_json: AsJson = False
 
@@ -161,7 +161,7 @@ class StudyRequest(Request):
         "scalewise study mnist/fc_128_128_128 --batch-sizes 16,64,256,1024 --max-epochs 20 --jobs 2 --out runs/study",
     )
 
-    workload: Workload
+    workload: WorkloadName
     batch_sizes: Annotated[
         tuple[int, ...],
         Option("--batch-sizes", "N,N,...", "Separated by commas, such as 16,64,256.", by_commas=True),
@@ -172,7 +172,7 @@ class StudyRequest(Request):
     space: Annotated[
         Path | None, Option("--space", "FILE", "YAML file of the settings to search and their ranges.")
     ] = None
-    target: Target = None
+    target: TargetText = None
     max_steps: Annotated[
         int | None, Option("--max-steps", "N", "The step at which every trial ends at the latest.", least=1)
     ] = None
@@ -195,7 +195,7 @@ class NoiseRequest(Request):
     command: ClassVar = "noise"
     examples: ClassVar = ("scalewise noise fashion_mnist/fc_128_128_128 --steps 400",)
 
-    workload: Workload
+    workload: WorkloadName
     steps: Annotated[int, Option("--steps", "N", "How many steps to train.", least=4)] = 200
     workers: Workers = 1
     overrides: Overrides = ()
@@ -213,9 +213,9 @@ class AdviseRequest(Request):
         "scalewise advise my_workload.py:Mine --clusters clusters.yaml --minutes 30 --out runs/mine",
     )
 
-    workload: Workload
+    workload: WorkloadName
     out: OutToContinue
-    target: Target = None
+    target: TargetText = None
     clusters: Annotated[Path | None, Option("--clusters", "FILE", f"{CLUSTERS_HELP} By default made-up examples.")] = (
         None
     )

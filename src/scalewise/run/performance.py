@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExecutionChoice:
     """How the arithmetic is done."""
 
     memory_format: str
@@ -118,14 +118,14 @@ class Builder:
     def _splits(self) -> dict[str, Examples]:
         return self.splits or load_splits(self.config, self.workload, self.world, self.device)
 
-    def build(self, choice: Choice) -> Loop:
+    def build(self, choice: ExecutionChoice) -> Loop:
         """Build the loop, and use as many threads as it wants."""
         torch.set_num_threads(choice.threads_per_worker)
         config = choice.settled(self.config)
         return build_loop(config, self.workload, self.world, self.device, self.interrupted, self._splits)
 
 
-def choose(builder: Builder, loop: Loop, choice: Choice) -> tuple[Loop, Choice]:
+def choose(builder: Builder, loop: Loop, choice: ExecutionChoice) -> tuple[Loop, ExecutionChoice]:
     """Try what may be faster than the default choice, if the run is long; all workers call it together."""
     changes = _changes(builder.config, choice, loop, builder.device)
     known_to_be_short = loop.rule.seconds is not None and loop.rule.seconds < _SHORT_RUN_SECONDS
@@ -151,7 +151,7 @@ def choose(builder: Builder, loop: Loop, choice: Choice) -> tuple[Loop, Choice]:
     return loop, dataclasses.replace(choice, probe_seconds=round(time.perf_counter() - started, 3))
 
 
-def _changes(config: ResolvedConfig, choice: Choice, loop: Loop, device: torch.device) -> list[dict[str, Any]]:
+def _changes(config: ResolvedConfig, choice: ExecutionChoice, loop: Loop, device: torch.device) -> list[dict[str, Any]]:
     """List what may be changed about a choice, one after the other; equal bits leave nothing to change."""
     changes: list[dict[str, Any]] = []
     if config.recipe.exact:

@@ -35,7 +35,7 @@ from scalewise.record.folder import RunFolder
 from scalewise.record.results.run import PerformanceChoice, RunFacts
 from scalewise.record.status import Status
 from scalewise.record.tensorboard import EventFiles, check_installed
-from scalewise.run.performance import Builder, Choice, choose
+from scalewise.run.performance import Builder, ExecutionChoice, choose
 from scalewise.run.progress import LiveLine, Meter, PlainLines, Silent, View
 from scalewise.run.recorder import CheckpointTimer, Recorder, status_after
 from scalewise.workloads import Workload
@@ -72,9 +72,9 @@ def run(
         stop_request = StopRequest()
         folder = RunFolder(out) if world.chief else None
         earlier = _earlier_choice(folder)
-        choice = Choice.default(config, world, device)
+        choice = ExecutionChoice.default(config, world, device)
         if earlier is not None:
-            choice = Choice.recorded(earlier, config, world, device)
+            choice = ExecutionChoice.recorded(earlier, config, world, device)
         builder = Builder(config, workload, world, device, stop_request.made, splits)
         loop = _together(world, lambda: builder.build(choice))
         messages: list[str] = []
@@ -230,7 +230,7 @@ def _view(loop: Loop, world: World) -> View:
 
 
 def _recorder(
-    folder: RunFolder, config: ResolvedConfig, loop: Loop, device: torch.device, view: View, choice: Choice
+    folder: RunFolder, config: ResolvedConfig, loop: Loop, device: torch.device, view: View, choice: ExecutionChoice
 ) -> Recorder:
     state, earlier = loop.parts.state, folder.metadata()
     facts = RunFacts(

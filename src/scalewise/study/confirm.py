@@ -11,9 +11,9 @@ from scalewise.loop.train import EvalResult
 from scalewise.record.folder import RunFolder
 from scalewise.record.status import Status
 from scalewise.run.run import run
+from scalewise.study.batch_plan import BatchPlan
 from scalewise.study.job import load
 from scalewise.study.jobs import run_jobs
-from scalewise.study.plan import BatchPlan
 from scalewise.workloads.find import find_workload
 
 FRESH_RUNS = 3

@@ -21,9 +21,9 @@ from scalewise.record.ledger import note_training
 from scalewise.record.status import Status
 from scalewise.run.build import load_splits
 from scalewise.run.run import run
-from scalewise.study.plan import BatchPlan
+from scalewise.study.batch_plan import BatchPlan
+from scalewise.study.batch_trials import Trials
 from scalewise.study.race import Progress, Task, bound, may_decide, tasks
-from scalewise.study.trials import Trials
 from scalewise.workloads import Workload
 from scalewise.workloads.find import find_workload
 

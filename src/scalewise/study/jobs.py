@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 from scalewise.cluster.collectives import end_with_parent
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.machine_memory import keep_freed_memory
 from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.errors import ExitCode, Failed, Interrupted
 

@@ -9,10 +9,10 @@ from scalewise.cluster.world import World
 from scalewise.errors import ConfigError
 from scalewise.requests import StudyRequest
 from scalewise.run.build import build_loop
+from scalewise.study.batch_plan import BatchPlan, plan_study
+from scalewise.study.batch_trials import Trials
 from scalewise.study.job import Job
 from scalewise.study.jobs import run_jobs
-from scalewise.study.plan import BatchPlan, plan_study
-from scalewise.study.trials import Trials
 from scalewise.study.view import StudyView
 from scalewise.workloads.find import find_workload
 

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from scalewise.study.plan import BatchPlan
+from scalewise.study.batch_plan import BatchPlan
+from scalewise.study.batch_trials import Trials
 from scalewise.study.race import Progress, arrived, bound, may_decide, tasks
-from scalewise.study.trials import Trials
 
 _LINE_SECONDS = 20.0
 

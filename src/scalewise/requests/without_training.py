@@ -10,7 +10,7 @@ from scalewise.requests.options import (
     AsJson,
     Out,
     Steps,
-    Target,
+    TargetText,
 )
 
 
@@ -94,7 +94,7 @@ class PlanRequest(Request):
     throughput: Annotated[
         Path | None, Option("--throughput", "FILE", "A throughput.csv from anywhere, instead of a bench.")
     ] = None
-    target: Target = None
+    target: TargetText = None
     deadline_hours: Annotated[float | None, Option("--deadline", "HOURS", "How long training may take.")] = None
     budget: Annotated[float | None, Option("--budget", "MONEY", "How much training may cost.")] = None
     reliability: Annotated[

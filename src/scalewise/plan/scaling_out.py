@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scalewise.plan.candidates import Candidate, candidates, fastest
-from scalewise.plan.clusters import Cluster
+from scalewise.plan.clusters import SizedCluster
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
 from scalewise.record.results.plan import ScalingCurve
@@ -38,14 +38,14 @@ class Scaling:
         return ScalingCurve(self.cluster, tuple(point.offer for point in self.points), self.worth_up_to, self.ended)
 
 
-def scaling(cluster: Cluster, known: Sequence[Statistic], speeds: Speeds) -> Scaling:
+def scaling(cluster: SizedCluster, known: Sequence[Statistic], speeds: Speeds) -> Scaling:
     """Double the nodes of a cluster until every worker has a single example, or nothing can be said any more."""
     most = min(_MOST_WORKERS, max(one.global_batch for one in known))
     known = _fewest_steps(known)
     points: list[Candidate] = []
     size = _resized(cluster, 1)
     while size.workers <= most:
-        refused: dict[Cluster, str] = {}
+        refused: dict[SizedCluster, str] = {}
         best = fastest(candidates([size], known, speeds, refused))
         if best is None:
             return Scaling(cluster.name, points, refused[size])
@@ -62,7 +62,7 @@ def _fewest_steps(known: Sequence[Statistic]) -> list[Statistic]:
     return list(best.values())
 
 
-def _resized(cluster: Cluster, nodes: int) -> Cluster:
+def _resized(cluster: SizedCluster, nodes: int) -> SizedCluster:
     price = cluster.price_per_hour
     in_proportion = None if price is None else price * nodes / cluster.nodes
     return dataclasses.replace(cluster, nodes=nodes, price_per_hour=in_proportion)

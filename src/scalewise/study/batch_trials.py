@@ -12,7 +12,7 @@ from scalewise.record.results.run import RunMetadata
 from scalewise.record.results.trial import PublishedTrial
 from scalewise.record.status import Status
 from scalewise.record.study_folder import TrialFolder, last_written, publish
-from scalewise.study.plan import BatchPlan
+from scalewise.study.batch_plan import BatchPlan
 from scalewise.study.race import Progress, arrived, bound, kept_until
 
 Rows = list[tuple[int, dict[str, float]]]
