@@ -14,8 +14,7 @@ from scalewise.plan.steps_source import NothingHeld, steps_from_study
 from scalewise.record.confirmations import Confirmations
 from scalewise.study.batch_plan import plan_study
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
-from test_analysis import write_study
-from test_study import complete, request
+from studies import complete, study_request, write_study
 
 TARGET = "val/classification_error<0.03"
 
@@ -85,7 +84,7 @@ def test_fresh_runs_to_another_target_tell_nothing(study: Path) -> None:
 
 
 def test_a_setting_is_trained_with_fresh_seeds_and_planned_with(tmp_path: Path) -> None:
-    asked = request(tmp_path / "study", trials=3, batch_sizes=(32,), target="val/classification_error<0.3")
+    asked = study_request(tmp_path / "study", trials=3, batch_sizes=(32,), target="val/classification_error<0.3")
     complete(asked)
     (plan,) = plan_study(asked)
     best = steps_from_study(tmp_path / "study", None).trials[32]["seed"]

@@ -17,7 +17,7 @@ from scalewise.plan.plan import plan
 from scalewise.plan.statistics import statistics
 from scalewise.record.steps import StepsRow
 from scalewise.requests import PlanRequest, TrainRequest
-from test_study import complete, request
+from studies import complete, study_request
 
 EXAMPLES = ROOT / "examples"
 STEPS = "global_batch,steps,reached,learning_rate\n"
@@ -239,7 +239,7 @@ def test_ranges_and_their_prices(tmp_path: Path) -> None:
 
 
 def test_a_plan_from_a_study_and_a_bench(tmp_path: Path) -> None:
-    complete(request(tmp_path / "study", trials=3, target="val/classification_error<0.5", max_epochs=3.0))
+    complete(study_request(tmp_path / "study", trials=3, target="val/classification_error<0.5", max_epochs=3.0))
     sizes = ("--workers", "1", "--microbatch", "32,128")
     benched = group(1, "bench", "digits/fc_16", *sizes, "--seconds", 0.5, "--out", tmp_path / "bench")
     assert benched.exit_code == 0, benched.output

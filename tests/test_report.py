@@ -17,7 +17,7 @@ from scalewise.report.report import PICTURES, Report
 from scalewise.report.report import report as report_as_asked
 from scalewise.requests import AnalyzeRequest, ReportRequest
 from scalewise.study.batch_plan import Stage, plan_study
-from test_study import complete, request
+from studies import complete, study_request
 
 DIGITS = "digits/fc_64_64"
 EASY = "val/classification_error<0.2"
@@ -75,7 +75,7 @@ def a_comparison(folder: Path) -> Path:
 
 
 def a_study(folder: Path) -> Path:
-    return complete(request(folder, batch_sizes=(64, 128, 256), trials=5, target=EASY, max_epochs=5.0))
+    return complete(study_request(folder, batch_sizes=(64, 128, 256), trials=5, target=EASY, max_epochs=5.0))
 
 
 def point(workers: int, hours: float, cost: float | None, **more: Any) -> dict[str, Any]:
@@ -354,7 +354,7 @@ def test_a_study_is_repeated_as_it_was_asked_for(tmp_path: Path) -> None:
     """Also before any trial is done, and where it was widened."""
     (tmp_path / "the space.yaml").write_text("learning_rate: {type: DISCRETE, feasible_points: [0.05, 0.1]}\n")
     settings = {"space": tmp_path / "the space.yaml", "overrides": ("recipe.microbatch=8",), "max_epochs": 3.0}
-    asked = request(tmp_path / "study", trials=7, seed=3, racing=False, optimizer="sgd", **settings)
+    asked = study_request(tmp_path / "study", trials=7, seed=3, racing=False, optimizer="sgd", **settings)
     plans = plan_study(asked)
     for plan in plans:
         plan.folder.describe(plan.description())

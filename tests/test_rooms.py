@@ -78,5 +78,11 @@ def test_a_module_name_means_one_thing() -> None:
     assert set(twice) == MODULES_IN_TWO_ROOMS, twice
 
 
+def test_no_test_imports_another() -> None:
+    """What tests share is in modules of its own, which say what they are for."""
+    importing = re.compile(r"^\s*(from|import) test_", re.MULTILINE)
+    assert [file.name for file in Path(__file__).parent.glob("*.py") if importing.search(file.read_text())] == []
+
+
 def test_the_step_stays_readable() -> None:
     assert len((SOURCE / "loop" / "step.py").read_text().splitlines()) < 100
