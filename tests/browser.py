@@ -25,7 +25,7 @@ _END = b"\0"
 def browser() -> Iterator["Browser"]:
     """Start chromium, and end it with everything it started."""
     program = shutil.which("chromium")
-    assert program is not None, "there is no chromium here: 'make browser' installs it with apt"
+    assert program is not None, "there is no chromium here: 'make services' installs it with apt"
     to_browser, from_browser = os.pipe(), os.pipe()
     with tempfile.TemporaryDirectory(prefix="scalewise-browser-", ignore_cleanup_errors=True) as profile:
         process = _start(program, Path(profile), to_browser[0], from_browser[1])
