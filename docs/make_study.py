@@ -26,13 +26,13 @@ _HERE = Path(__file__).parent
 _RESULT = _HERE / "results" / "study.json"
 _PICTURES = _HERE / "pictures"
 _GOOD_GUESS = 3.0
-"""A critical batch size guessed within this factor is of use."""
+"""An estimate of the critical batch size within this factor is useful."""
 
 _PAGE = """# Steps to target against batch size: MNIST
 
 A network of three layers of 128 units, trained to a validation error of {target} with batch sizes from {first:,} to
 {last:,}: {trials} settings of learning rate and momentum for each batch size and each of two optimizers. Racing stopped
-what could not change the answer.
+trials that could not change the answer.
 
 ![Steps to target against batch size for both optimizers, and what the noise scale predicts](pictures/study.png)
 
@@ -58,13 +58,14 @@ The interval is from the best trial to the third best. A trial was measured ever
 
 ## What racing saved
 
-All trials to the end would have been {examples_whole:,.0f} million examples. With racing they were
+Without racing, the trials would have taken {examples_whole:,.0f} million examples. With racing they took
 {examples_raced:,.0f} million, {saved:.1f} times fewer; the three best of each batch size are trained to the end, to see
-that they do not diverge. Where few settings arrive at all, as with plain SGD at the largest batches, there is little to
-race. The answer is the same: [the benchmarks](../benchmarks/README.md#what-racing-saves) compare, on other workloads.
+that they do not diverge. If few settings reach the target at all, as with plain SGD at the largest batches, racing
+saves little. The answer is the same: [the benchmarks](../benchmarks/README.md#what-racing-saves) compare it on other
+workloads.
 
 `make study` trains all of it, draws the pictures and writes this page; `docs/results/study.json` holds the numbers. On
-two cores that takes a few hours. Stopped, it goes on where it was.
+two cores that takes a few hours. If it is stopped, run it again to continue.
 """
 
 
@@ -183,7 +184,7 @@ def _further(curves: list[StepsCurve]) -> str:
     """Say which optimizer scales further: where perfect scaling ends, and how few steps there can be."""
     ends = [(curve.overhead.value, min(row.steps for row in curve.rows if row.steps is not None)) for curve in curves]
     found = [
-        f"`{_optimizer(curve)}` takes 20 % more examples than it must at a batch of {end:,.0f}, and never fewer than "
+        f"`{_optimizer(curve)}` needs 20 % more examples than the minimum at a batch of {end:,.0f}, and at least "
         f"{fewest:,.0f} steps"
         for curve, (end, fewest) in zip(curves, ends, strict=True)
         if end is not None
@@ -204,23 +205,24 @@ def _row(size: int, curves: list[StepsCurve]) -> str:
 
 
 def _noise_says(noise: dict[str, Any], curves: list[StepsCurve]) -> str:
-    """Say how well the cheap guess did."""
+    """Say how good the cheap estimate is."""
     measured = {_optimizer(curve): curve.fit.value for curve in curves if isinstance(curve.fit, CriticalBatch)}
     ratios = [
         f"{noise['value'] / value:.2g} times the critical batch size of `{name}`" for name, value in measured.items()
     ]
     low, high = (f"{noise[end]:,.0f}" if noise[end] is not None else "?" for end in ("low", "high"))
     return (
-        f"The gradient noise scale of a short training is {noise['value']:,.0f} ({low} to {high}), which is "
-        f"{' and '.join(ratios)}: {_judged([noise['value'] / value for value in measured.values()])}. It knows nothing "
-        "of the optimizer, and was measured before the target was reached; the dotted line is what it would predict."
+        f"The gradient noise scale of a short training run is {noise['value']:,.0f} ({low} to {high}), which is "
+        f"{' and '.join(ratios)}: {_judged([noise['value'] / value for value in measured.values()])}. It does not "
+        "depend on the optimizer, and was measured before the target was reached. The dotted line shows what it would "
+        "predict."
     )
 
 
 def _judged(ratios: list[float]) -> str:
     if all(1 / _GOOD_GUESS <= ratio <= _GOOD_GUESS for ratio in ratios):
         return "the right order of magnitude"
-    return "as a guess it is too large" if max(ratios) > _GOOD_GUESS else "as a guess it is too small"
+    return "as an estimate it is too large" if max(ratios) > _GOOD_GUESS else "as an estimate it is too small"
 
 
 if __name__ == "__main__":

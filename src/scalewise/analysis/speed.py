@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from scalewise.analysis.ensemble import draw
 from scalewise.analysis.step_time import PARAMETERS, Floats, Place, log_step_seconds
 from scalewise.record.throughput import Throughput
 
@@ -235,27 +236,12 @@ def _alike(places: Sequence[Place], others: Sequence[Place], shared_only: bool =
 
 
 def _draw(problem: _Problem) -> tuple[Floats, Floats]:
-    """Draw coordinates as often as they are likely, by Goodman and Weare's stretch move, and a size of errors for each.
-
-    Walkers start around the best fit. One half moves along lines through the other half, which needs no tuning and
-    suits the long thin shapes that a few points leave.
-    """
+    """Draw coordinates as often as they are likely, and a size of errors for each; walkers start at the best fit."""
     random = np.random.default_rng(0)
-    walkers = random.multivariate_normal(*_best_fit(problem), size=_DRAWS)
-    heights = problem.log_density(walkers)
-    for _ in range(_MOVES):
-        for half in (slice(0, None, 2), slice(1, None, 2)):
-            mine, others = walkers[half], walkers[1 - half.start :: 2]
-            stretch = (1 + random.random(len(mine))) ** 2 / 2  # between 1/2 and 2, smaller ones more often
-            partners = others[random.integers(len(others), size=len(mine))]
-            moved = partners + stretch[:, None] * (mine - partners)
-            reached = problem.log_density(moved)
-            gain = (len(PARAMETERS) - 1) * np.log(stretch) + reached - heights[half]
-            accepted = np.log(random.random(len(mine))) < gain
-            walkers[half] = np.where(accepted[:, None], moved, mine)
-            heights[half] = np.where(accepted, reached, heights[half])
-    errors = np.sqrt(problem.squares(walkers) / random.chisquare(problem.count, _DRAWS))
-    return walkers, errors
+    start = random.multivariate_normal(*_best_fit(problem), size=_DRAWS)
+    coordinates = draw(problem.log_density, start, _MOVES, random)
+    errors = np.sqrt(problem.squares(coordinates) / random.chisquare(problem.count, _DRAWS))
+    return coordinates, errors
 
 
 def _best_fit(problem: _Problem) -> tuple[Floats, Floats]:
