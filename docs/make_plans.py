@@ -162,7 +162,7 @@ def _page(small: PlanFile, everything: PlanFile, epochs: PlanFile, predicted: di
         plan=_PLAN,
         t4=_T4,
         t4_table=_plan_table(small.frontier),
-        t4_says=" ".join(sentence for sentence in small.says if sentence.startswith("The ")),
+        t4_says=" ".join(small.says[: len(small.choices)]),
         risky_cost=money(risky.cost),
         naive_cost=money(risky.cost * risky.steps / risky.expected_steps),
         all_table=_plan_table(everything.frontier),

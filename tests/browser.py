@@ -159,7 +159,7 @@ class Page:
         return base64.b64decode(self.call("Page.printToPDF", printBackground=False, preferCSSPageSize=True)["data"])
 
     def complaints(self) -> list[str]:
-        """Return what the console was told and every error."""
+        """Return the messages on the console and every error."""
         wanted = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
         return [json.dumps(event["params"]) for event in self._events() if event["method"] in wanted]
 

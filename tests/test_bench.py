@@ -166,7 +166,7 @@ def refused(ended: Finished, words: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([DIGITS, "--seconds", "0"], "--seconds 0: it should be more than 0"),
+        ([DIGITS, "--seconds", "0"], "--seconds 0 must be greater than 0"),
         ([DIGITS, "--workers", "1,0"], "--workers '1,0' should be different positive whole numbers"),
         ([DIGITS, "--workers", "2,2"], "different positive"),
         ([DIGITS, "--scaling", "week"], "did you mean 'weak'"),

@@ -161,7 +161,7 @@ def test_a_full_disk_does_not_end_the_training(tmp_path: Path) -> None:
     )
     ended = finish(process)
     assert ended.exit_code == 0, ended.output
-    assert "no checkpoint at step 50, but training goes on: cannot write" in ended.output
+    assert "no checkpoint at step 50, but training continues: cannot write" in ended.output
     assert "File too large" in ended.output
     assert Run(tmp_path / "run").bits == reference.bits
     assert list((tmp_path / "run" / "checkpoints").iterdir()) == []

@@ -133,7 +133,7 @@ def test_a_machine_without_network_says_what_to_do(mirror: Source, home: Path) -
 
 
 def test_the_next_route_is_tried(mirror: Source, home: Path) -> None:
-    """The mirror is gone and the package holds other files: both reasons are told."""
+    """The mirror is gone and the package holds other files: both reasons are reported."""
     nowhere = dataclasses.replace(mirror, mirror="http://127.0.0.1:9")
     with pytest.raises(DataError, match=r"mirror: .*; package: "):
         fetch.fetch(nowhere)

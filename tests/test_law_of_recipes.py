@@ -103,7 +103,7 @@ def test_averaged_weights_are_measured_and_saved_beside_the_plain_ones(tmp_path:
 def test_a_narrow_wire_says_that_it_gives_up_equality(wire: str, tmp_path: Path) -> None:
     narrow = train(2, f"{NETS}:BatchNorm", tmp_path / "narrow", "--set", f"cluster.wire={wire}")
     wide = train(2, f"{NETS}:BatchNorm", tmp_path / "wide")
-    assert f"gradients travel as {wire}: the model is no longer equal over workers" in narrow.output
+    assert f"gradients are sent as {wire}: models of different numbers of workers are no longer equal" in narrow.output
     assert narrow.bits != wide.bits
     name = "val/cross_entropy_error"
     assert float(narrow.rows[-1][name]) == pytest.approx(float(wide.rows[-1][name]), rel=0.05)

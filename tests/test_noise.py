@@ -127,7 +127,7 @@ def test_the_command_predicts_steps_and_says_that_it_does(tmp_path: Path) -> Non
     assert at_64["steps_over_s_min"] == pytest.approx(1 + content["noise_scale"]["value"] / 64)
     shown = group(1, "noise", f"{NETS}:KnownNoise", "--steps", 400)
     assert "predicted, not measured" in shown.output
-    assert "measure it with a study" in shown.output
+    assert "a study measures it" in shown.output
 
 
 @pytest.mark.parametrize(

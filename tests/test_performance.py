@@ -39,11 +39,17 @@ def test_a_probed_run_trains_as_if_there_had_been_no_probe(tmp_path: Path) -> No
     probed = train(1, f"{NETS}:BatchNorm", tmp_path / "probed", *LONG, *fixed)
     assert probed.metadata["performance"]["probe_seconds"] > 0
     chosen = probed.metadata["performance"]["memory_format"]
-    told = train(
-        1, f"{NETS}:BatchNorm", tmp_path / "told", *LONG, *fixed, "--set", f"performance.memory_format={chosen}"
+    chosen_by_hand = train(
+        1,
+        f"{NETS}:BatchNorm",
+        tmp_path / "chosen_by_hand",
+        *LONG,
+        *fixed,
+        "--set",
+        f"performance.memory_format={chosen}",
     )
-    assert told.metadata["performance"]["probe_seconds"] == 0
-    assert probed.bits == told.bits
+    assert chosen_by_hand.metadata["performance"]["probe_seconds"] == 0
+    assert probed.bits == chosen_by_hand.bits
 
 
 def test_the_choice_is_kept_when_a_run_goes_on(tmp_path: Path) -> None:

@@ -267,9 +267,9 @@ def test_a_run_that_diverged_and_one_that_goes_on(tmp_path: Path, chromium: Brow
     check_charts(page, [figure.name for figure in written.sections[0].figures])
     assert page.complaints() == []
     (tmp_path / "metadata.json").write_text(json.dumps({**run.metadata, "status": "INCOMPLETE", "stopped_by": None}))
-    assert "is not finished, and stands after" in report(tmp_path).sections[0].answer[0]
+    assert "The run is unfinished after" in report(tmp_path).sections[0].answer[0]
     (tmp_path / "metadata.json").unlink()
-    assert report(tmp_path).sections[0].answer == ["The run has begun and has recorded nothing yet."]
+    assert report(tmp_path).sections[0].answer == ["The run has started and has not recorded anything yet."]
 
 
 def test_several_folders_and_an_advice_in_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,7 +295,7 @@ def test_a_plan_needs_few_of_its_keys(tmp_path: Path) -> None:
     assert section.answer == ["The fastest is here, 2 workers: 36 s."]
     assert section.figures == []
     (tmp_path / "plan.json").write_text("{}")
-    assert report(tmp_path).sections[0].answer == ["Nothing is possible."]
+    assert report(tmp_path).sections[0].answer == ["There is no choice within the limits."]
 
 
 def test_a_plan_of_thousands_stays_readable(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ def test_a_damaged_bench_says_what_to_do(tmp_path: Path) -> None:
     change(folder, BenchFile, network=[3])
     with pytest.raises(DataError, match=r"network\.0=3 should be keys and values; measure again, or plan with"):
         read_bench(folder)
-    with pytest.raises(DataError, match="and the same command measures again"):
+    with pytest.raises(DataError, match="then run the same command again"):
         Speed.read(folder)
     (folder / "bench.json").unlink()
     assert read_bench(folder)[1] is None, "a table of speeds alone will do"

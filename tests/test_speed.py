@@ -1,4 +1,4 @@
-"""The step-time model: synthetic clusters whose numbers are known, a published table, and what cannot be told."""
+"""The step-time model: synthetic clusters whose numbers are known, a published table, and what cannot be predicted."""
 
 import json
 from collections.abc import Sequence
@@ -83,9 +83,9 @@ def test_what_bench_measured_of_the_network_helps_predictions() -> None:
     ("measured", "asked", "why"),
     [
         ([(2, 64), (2, 64)], (4, 64), "one measured point"),
-        ([(1, 64), (1, 128)], (2, 64), "one worker tells nothing of several"),
-        ([(1, 64), (2, 64), (4, 64)], (8, 64), "one node tells nothing of several"),
-        ([(8, 64), (16, 64)], (16, 4096), "too far from what was measured"),
+        ([(1, 64), (1, 128)], (2, 64), "only one worker was measured"),
+        ([(1, 64), (2, 64), (4, 64)], (8, 64), "only one node was measured"),
+        ([(8, 64), (16, 64)], (16, 4096), "too far from the measured points"),
     ],
 )
 def test_what_points_cannot_carry(measured: list[tuple[int, int]], asked: tuple[int, int], why: str) -> None:

@@ -199,7 +199,7 @@ def test_beyond_the_end_of_a_range(tmp_path: Path) -> None:
     asked = ("study", "digits/fc_16", "--batch-sizes", 32, *arguments, "--max-epochs", 6, "--out", tmp_path / "study")
     ended = group(1, *asked, "--jobs", 2)
     assert ended.exit_code == 0, ended.output
-    assert "at the upper end of its range; --widen tries as many again beyond it" in ended.output
+    assert "at the upper end of its range; --widen tries as many trials again beyond it" in ended.output
     before = answers(tmp_path / "study")
     widened = group(1, *asked, "--jobs", 2, "--widen")
     assert widened.exit_code == 0, widened.output

@@ -23,12 +23,12 @@ from scalewise.record.study_folder import OWN
 from scalewise.requests import AnalyzeRequest
 
 _DEFAULT_OUT = Path("runs/analyze")
-"""Where a file of steps has no folder of its own."""
+"""The folder of the results for a file of steps."""
 
 
 @dataclass(frozen=True)
 class Budgets:
-    """How far trials may go when the best metric is asked for; None: not asked."""
+    """The budgets within which the best metric is found; None: not asked for."""
 
     steps: int | None = None
     epochs: float | None = None
@@ -70,7 +70,7 @@ def _out(request: AnalyzeRequest) -> Path:
 def workloads_in(
     folder: Path, targets: Sequence[str], skipped: list[Skipped], budgets: Budgets = NO_BUDGETS
 ) -> list[WorkloadFindings]:
-    """Find out what every workload in a folder shows, for its own target or for each of those asked."""
+    """Analyse every workload in a folder, for its own target or for each of the given targets."""
     asked = [Target.parse(text) for text in targets]
     found: dict[tuple[str, str], list[_Analysed]] = {}
     for study in read_archive(folder, functools.partial(_metrics, asked), skipped):

@@ -1,9 +1,9 @@
 """Fits S = S_min (1 + B_crit / B) to steps against batch size, and says how sure B_crit is and whether the form fits.
 
-The fit is in log space, where an error is a percentage, with errors after Student's t, which lets a few points be far
-off. A batch size that never reached the target is a bound: it needs more steps than were tried. For every B_crit on a
-fine grid the best S_min and the size of the errors are found; the likelihood along the grid gives the best value and
-the interval.
+The fit is in log space, where an error is a percentage, with errors from Student's t, which allows a few outliers. A
+batch size that never reached the target is a bound: it needs more steps than were tried. For every B_crit on a fine
+grid, the best S_min and the size of the errors are found; the likelihood along the grid gives the best value and the
+interval.
 """
 
 import math
@@ -20,29 +20,29 @@ Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 _LEAST_POINTS = 3
-"""Two numbers are found, and one point must be left to disagree."""
+"""Two parameters are fitted, and at least one more point is needed to check them."""
 
 _TAILS = 4.0
 """Degrees of freedom of the errors: with 4, one point in twenty may be three times as far off as most."""
 _SMALLEST_ERROR = 0.005
-"""Errors are never taken for smaller: step counts are whole, and measured at intervals."""
+"""The smallest error that is assumed: step counts are whole, and measured at intervals."""
 _GRID_PER_DECADE = 150
 _COARSE = 10
-"""Every so many of the grid are enough where no more than the likelihood's height is asked for."""
+"""Every tenth point of the grid is enough for the height of the likelihood."""
 _BEYOND = 50.0
-"""How far beyond the smallest and the largest batch a critical one is looked for."""
+"""How far beyond the smallest and the largest batch B_crit is searched."""
 _ROUNDS, _SETTLED = 30, 1e-6
-"""How often S_min and the errors are found in turn, at most, and how little of a change is none."""
+"""How many rounds S_min and the errors are fitted in turn at most, and which change ends it."""
 
 _LARGEST_ERROR = 0.35
-"""Typical errors above it are no fit."""
+"""With larger typical errors, the form does not fit."""
 _STRAIGHT = 1.4
-"""How far the exponent of a more general form may be from 1, as a factor, where it explains the points better."""
+"""How far the exponent of a more general form that fits better may be from 1, as a factor."""
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The steps to target at one batch size; where it was not reached, more than so many."""
+    """The steps to target at one batch size; if it was not reached, a lower bound."""
 
     batch_size: float
     steps: float
@@ -203,7 +203,7 @@ def _top(likelihood: Floats, best: int) -> float:
 
 
 def _ends(grid: Floats, inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
-    """Return the first values outside of an interval; None where it goes on beyond the grid."""
+    """Return the first values outside of an interval; None if it extends beyond the grid."""
     (places,) = np.nonzero(inside)
     low = None if places[0] == 0 else float(np.exp(grid[places[0] - 1]))
     high = None if places[-1] == len(grid) - 1 else float(np.exp(grid[places[-1] + 1]))

@@ -1,4 +1,4 @@
-"""What steps against batch size say: how far scaling is perfect, where it fades, and where it ends."""
+"""What steps against batch size show: how far scaling is perfect, where it fades, and where it ends."""
 
 import math
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ class StepsCurve:
         return _region(above_perfect, above_fewest=row.steps / fewest)
 
     def analysed(self, budgets: Sequence[BudgetBest] = ()) -> AnalysedWorkload:
-        """It as it is written."""
+        """Return the value that is written."""
         return AnalysedWorkload(
             workload=self.name,
             target=self.target,

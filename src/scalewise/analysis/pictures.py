@@ -1,4 +1,4 @@
-"""Which charts an analysis has, and the pictures of them that it leaves."""
+"""Which charts an analysis has, and the pictures of them that it writes."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from scalewise.storage import write_result
 
 
 def study_figures(workload: WorkloadFindings) -> list[Figure]:
-    """Return whatever one workload has something to draw for."""
+    """Return all charts for which a workload has data."""
     found = (
         steps_figure(workload.curve),
         learning_rate_figure(workload),
@@ -23,7 +23,7 @@ def study_figures(workload: WorkloadFindings) -> list[Figure]:
 
 
 def draw_all(out: Path, workloads: Sequence[WorkloadFindings]) -> list[Path]:
-    """Draw everything, each of several workloads into a folder of its own; return the files."""
+    """Draw everything, each of several workloads into its own folder; return the files."""
     figures: list[tuple[Path, Figure]] = []
     for workload in workloads:
         folder = out / re.sub(r"[^\w./-]+", "_", workload.curve.name) if len(workloads) > 1 else out

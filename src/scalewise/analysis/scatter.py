@@ -7,7 +7,7 @@ from scalewise.analysis.archive import INFEASIBLE, ArchivedTrial
 
 
 class Fate(StrEnum):
-    """What became of a trial."""
+    """How a trial ended."""
 
     GOAL = "reached the target"
     NO_GOAL = "did not"

@@ -57,7 +57,7 @@ def together_figure(curves: Sequence[StepsCurve]) -> Figure | None:
 
 
 def about(curve: StepsCurve) -> str:
-    """Say what a chart of a curve is of."""
+    """Say what a chart of a curve shows."""
     return curve.name if curve.target is None else f"{curve.name}: {curve.target}"
 
 

@@ -34,7 +34,7 @@ def learning_rate_figure(workload: WorkloadFindings) -> Figure | None:
         (*series, Series("best trial", tuple(marks), 0)),
         about=workload.curve.name,
     )
-    caption = "The best trial's learning rate / (1 - momentum), beside what the two common scaling rules say."
+    caption = "The best trial's learning rate / (1 - momentum), beside the two common scaling rules."
     return Figure("learning_rate", caption, plot)
 
 
@@ -49,9 +49,7 @@ def scatter_figure(workload: WorkloadFindings) -> Figure | None:
         Plot(f"batch {batch:,}", x, y, tuple(_fates(batch, points)))
         for batch, points in sorted(workload.scatter.items())
     ]
-    caption = (
-        "Every trial by its learning rate and momentum, and what became of it; a star is the best at its batch size."
-    )
+    caption = "Every trial by its learning rate and momentum, and how it ended; a star is the best at its batch size."
     return Figure("scatter", caption, Panels("All trials", tuple(plots), workload.curve.name))
 
 
@@ -91,7 +89,7 @@ def _shared(label: str, values: Sequence[float]) -> Axis:
 
 
 def _fates(batch: int, points: Sequence[ScatterPoint]) -> list[Series]:
-    """Return a series for every fate, also for one that nobody had at this batch size, and one for the best trial."""
+    """Return a series for every fate, even if no trial of this batch size had it, and one for the best trial."""
     series = [
         Series(
             _FATE_NAMES.get(fate, fate),

@@ -27,11 +27,11 @@ class Analysis:
     skipped: list[Skipped]
     pictures: list[Path]
     out: Path
-    """Where they are."""
+    """The folder of the pictures and results."""
 
     @cached_property
     def file(self) -> AnalysisFile:
-        """It as it is written and printed."""
+        """The value that is written and printed."""
         return AnalysisFile(
             workloads=tuple(workload.curve.analysed(workload.budgets) for workload in self.workloads),
             skipped=tuple(SkippedPlace(str(item.path), item.why) for item in self.skipped),

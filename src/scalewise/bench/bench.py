@@ -28,12 +28,12 @@ from scalewise.workloads.find import find_workload
 
 
 def bench(request: BenchRequest) -> BenchFile | None:
-    """Measure as asked; None in a worker whose chief, or starter, has the result."""
+    """Measure; None in a worker if the chief, or the process that started it, has the result."""
     if request.seconds <= 0:
-        raise ConfigError(f"--seconds {request.seconds:g}: it should be more than 0")
+        raise ConfigError(f"--seconds {request.seconds:g} must be greater than 0")
     world = World.from_environment()
     workload = find_workload(request.workload)
-    points(request, workload)  # a mistake is told before anything runs
+    points(request, workload)  # a mistake is reported before anything runs
     if world.launched:
         _check_world(request, world)
         result = measure_group(request, workload, world)
@@ -52,12 +52,12 @@ def bench(request: BenchRequest) -> BenchFile | None:
 
 
 def _in_turn(request: BenchRequest) -> Sequence[int]:
-    """Say in which order groups are measured: the largest first where it is to find what fits into memory."""
+    """Say in which order groups are measured: the largest first if it must find what fits into memory."""
     return sorted(request.workers, reverse=True) if request.microbatches == AUTO else request.workers
 
 
 def _found(request: BenchRequest, result: GroupResult) -> BenchRequest:
-    """Ask for the microbatches that a group measured: it may have had to find what fits."""
+    """Return the request with the microbatches that a group measured, which it may have had to find."""
     return dataclasses.replace(request, microbatches=tuple(result.microbatches))
 
 
@@ -67,7 +67,7 @@ def _announcement(request: BenchRequest, workers: int) -> str:
 
 
 def bench_from(request: BenchFileRequest) -> BenchFile:
-    """Show what was measured elsewhere."""
+    """Show results that were measured elsewhere."""
     lines = speed_series(read_throughput(request.file), request.scaling == "weak")
     _draw(request.out, lines)
     return BenchFile(points=_points_on(lines), breakdown=(), network=())
@@ -90,7 +90,7 @@ def _check_world(request: BenchRequest, world: World) -> None:
 
 
 def _launch(request: BenchRequest, workers: int, workload: Workload) -> GroupResult:
-    """Measure in local workers of their own."""
+    """Measure in local workers that this process starts."""
     with tempfile.TemporaryDirectory(prefix="scalewise-bench-") as folder:
         file = Path(folder) / "result.json"
         config = _points_of(request, workers, workload)[0].config
@@ -108,7 +108,7 @@ def _points_of(request: BenchRequest, workers: int, workload: Workload) -> list[
 
 
 def _for_workers(request: BenchRequest, config: Config, file: Path) -> BenchRequest:
-    """Return what each worker is asked for: the same, for one number of workers."""
+    """Return the request for each worker: the same, for one number of workers."""
     threads = f"cluster.threads_per_worker={config.cluster.threads_per_worker}"
     overrides = (*request.overrides, threads)
     return dataclasses.replace(

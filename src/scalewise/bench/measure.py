@@ -45,7 +45,7 @@ class Measured:
 
 
 class SyntheticSource(Source):
-    """The same examples in every microbatch: what is left of a step when data costs nothing."""
+    """The same examples in every microbatch: the time of a step without reading data."""
 
     def microbatch(self, step: int, index: int) -> Split:
         """Return the first examples."""
@@ -88,7 +88,7 @@ class Rounds:
 
 
 def measure(request: BenchRequest, point: Point, workload: Workload, world: World, device: torch.device) -> Measured:
-    """Measure the throughput, then, in steps of their own, where the time goes."""
+    """Measure the throughput and then, in separate steps, where the time goes."""
     parts = build_loop(point.config, workload, world, device, lambda: False).parts
     if request.synthetic:
         source = parts.feed.source
@@ -105,7 +105,7 @@ def measure(request: BenchRequest, point: Point, workload: Workload, world: Worl
 
 
 def warm_up(parts: Parts) -> float:
-    """Take the first steps, which are slow; return how long a step takes, the same on every worker."""
+    """Take the first steps, which are slow; return the time of a step, the same on every worker."""
     for _ in range(_WARM_UP_STEPS):
         started = time.perf_counter()
         take_step(parts, Votes)

@@ -7,7 +7,7 @@ from scalewise.cli.show import show, show_json, show_tables
 from scalewise.requests import AnalyzeRequest
 
 _NAMED = 3
-"""So many things that could not be read are named."""
+"""How many things that could not be read are named."""
 
 
 def perform(request: AnalyzeRequest) -> None:

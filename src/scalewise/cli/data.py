@@ -6,6 +6,6 @@ from scalewise.requests import DataRequest
 
 
 def perform(request: DataRequest) -> None:
-    """Fetch data, or say where it is looked for."""
+    """Fetch data, or show where scalewise looks for it."""
     name = request.name
     show(overview() if name is None else f"{name} is in {fetch_named(name, request.route)}")

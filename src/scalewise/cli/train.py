@@ -19,7 +19,7 @@ def perform(request: TrainRequest) -> ExitCode:
     from scalewise.run.train import train
 
     ended = train(request)
-    if not ended.told and not request.quiet:
+    if not ended.reported_elsewhere and not request.quiet:
         metadata = ended.folder.metadata()
         assert metadata is not None
         if request.as_json:
@@ -33,10 +33,10 @@ def _summary(metadata: "RunMetadata", folder: Path) -> str:
     """Say in a few words how a run ended."""
     ends = {
         "target": f"reached the target {metadata.target}",
-        "steps": "took its steps",
-        "epochs": "took its epochs",
-        "seconds": "used its seconds",
-        "signal": "was asked to stop; the same command continues it",
+        "steps": "completed its steps",
+        "epochs": "completed its epochs",
+        "seconds": "used all of its seconds",
+        "signal": "stopped by a signal; the same command continues it",
         "diverged": "diverged: the loss is not finite",
     }
     workers = f"{metadata.workers} worker{'s' * (metadata.workers > 1)}"

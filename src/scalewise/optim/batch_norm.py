@@ -1,4 +1,4 @@
-"""Batch normalisation that does not know how many workers there are.
+"""Batch normalisation that does not depend on the number of workers.
 
 Every microbatch, or every ghost batch of a fixed size inside it, is normalised by its own statistics. The running
 statistics, which evaluation uses, are those of the whole global batch: each microbatch adds its moments to one vector,
@@ -15,7 +15,7 @@ from scalewise.optim.kernels import AnyBatchNorm
 
 
 class MicrobatchNorm(nn.Module):
-    """Stands in for a `BatchNorm` layer under the same names, so that its state loads into the original."""
+    """Replaces a `BatchNorm` layer under the same names, so that its state loads into the original."""
 
     running_mean: Tensor
     running_var: Tensor
@@ -60,7 +60,7 @@ class MicrobatchNorm(nn.Module):
 
 
 def ghost_batches(inputs: Tensor, size: int | None) -> list[Tensor]:
-    """Cut a microbatch; the last ghost batch may be smaller, but a single example goes with those before it.
+    """Cut a microbatch; the last ghost batch may be smaller, but a single example is added to the one before it.
 
     >>> [len(part) for part in ghost_batches(torch.zeros(10, 3), 4)]
     [4, 4, 2]

@@ -1,4 +1,4 @@
-"""Puts our batch normalisation in the place of a network's own, and checks that the network still computes the same."""
+"""Replaces a network's batch normalisation by ours, and checks that the network still computes the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,19 +13,19 @@ from scalewise.optim.randomness import seed_generators
 _KNOWN = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 """What `MicrobatchNorm` computes: a class that computes anything else must not be replaced by it."""
 _SAME = 1e-4
-"""How far outputs may be apart, relative to the largest: another order of additions, and no more."""
+"""The largest difference of outputs, relative to the largest output: only the order of additions may differ."""
 
 
 def take_over_batch_norm(
     model: nn.Module, inputs: Tensor, ghost_batch: int | None = None
 ) -> tuple[nn.Module, Moments | None]:
-    """Put a `MicrobatchNorm` in the place of every batch normalisation that tracks running statistics.
+    """Replace every batch normalisation that tracks running statistics by a `MicrobatchNorm`.
 
     `inputs` are a few examples, on which the network must give the same outputs before and after.
     """
     layers = _layers_to_take_over(model)
     if ghost_batch is not None and not layers:
-        raise ConfigError(f"recipe.ghost_batch={ghost_batch}: the network has no batch normalisation to cut up")
+        raise ConfigError(f"recipe.ghost_batch={ghost_batch}: the network has no batch normalisation")
     if not layers:
         return model, None
     before = _outputs(model, inputs)
@@ -84,7 +84,7 @@ def _replaced(module: nn.Module, taken_over: Mapping[AnyBatchNorm, MicrobatchNor
 
 
 def _outputs(model: nn.Module, inputs: Tensor) -> dict[str, list[Tensor]]:
-    """Return what the network makes of the inputs in each mode, and leave it as it was."""
+    """Return the network's outputs in each mode, and leave it unchanged."""
     buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
     outputs: dict[str, list[Tensor]] = {}
     for training in (True, False):

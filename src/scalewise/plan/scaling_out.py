@@ -1,4 +1,4 @@
-"""Time and cost against workers, also for clusters that nobody here owns: how far another doubling pays."""
+"""Time and cost against workers, also for clusters that nobody has: how far another doubling pays off."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ _MOST_WORKERS = 4096
 
 @dataclass(frozen=True)
 class Scaling:
-    """The fastest way on ever more workers of one kind."""
+    """The fastest candidate for each number of workers of one kind."""
 
     cluster: str
     points: list[Candidate]
     ended: str | None
-    """Why nothing can be said of more workers; None: there are no more than examples in a batch."""
+    """Why nothing can be said about more workers; None: a batch has no examples for more workers."""
 
     @property
     def worth_up_to(self) -> int | None:
@@ -34,12 +34,12 @@ class Scaling:
 
     @property
     def curve(self) -> ScalingCurve:
-        """It as it is written and shown."""
+        """The value that is written and shown."""
         return ScalingCurve(self.cluster, tuple(point.offer for point in self.points), self.worth_up_to, self.ended)
 
 
 def scaling(cluster: SizedCluster, known: Sequence[Statistic], speeds: Speeds) -> Scaling:
-    """Double the nodes of a cluster until every worker has a single example, or nothing can be said any more."""
+    """Double the nodes of a cluster until every worker has a single example, or no prediction is possible."""
     most = min(_MOST_WORKERS, max(one.global_batch for one in known))
     known = _fewest_steps(known)
     points: list[Candidate] = []

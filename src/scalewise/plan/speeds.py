@@ -1,4 +1,4 @@
-"""How long a step takes on a cluster: as measured there, else as the model predicts it from what was measured."""
+"""How long a step takes on a cluster: as measured there, or as the model predicts it from other points."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -24,14 +24,14 @@ class StepTime:
 
 @dataclass(frozen=True)
 class Refused:
-    """A time that what was measured cannot tell."""
+    """A time that the measured points do not determine."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Network:
-    """What bench found out about the network, and how much the gradients weigh."""
+    """The network as bench measured it, and the size of the gradients."""
 
     figures: NetworkFigures | None
     gradient_bytes: int
@@ -54,14 +54,16 @@ class Speeds:
         return sorted({point.global_batch for points in self._points.values() for point in points})
 
     def measured(self, cluster: SizedCluster) -> list[Throughput]:
-        """Return what was measured of a cluster, of any size."""
+        """Return the measured points of a cluster, of any size."""
         if cluster.speed not in self._points:
             hint = nearest(cluster.speed, self._points) or f"; there is {', '.join(self._points)}"
-            raise ConfigError(f"no speed was measured of the cluster {cluster.speed!r}{hint}; 'speed:' can name one")
+            raise ConfigError(
+                f"there is no measured speed of the cluster {cluster.speed!r}{hint}; 'speed:' can name one"
+            )
         return self._points[cluster.speed]
 
     def step_times(self, cluster: SizedCluster, batches: Iterable[int]) -> dict[int, StepTime | Refused]:
-        """Return the time of a step for each batch, or why the points cannot tell it."""
+        """Return the time of a step for each batch, or why the points do not determine it."""
         measured = {batch: self._measured(cluster, batch) for batch in batches}
         asked = [batch for batch, found in measured.items() if found is None]
         predicted = dict(zip(asked, self._predicted(cluster, asked), strict=True)) if asked else {}
@@ -106,7 +108,7 @@ class Speeds:
             return model
         if self._network is None:
             raise ConfigError(
-                f"the link of cluster {cluster.name} says little without the size of the gradients, which only a "
+                f"the link of cluster {cluster.name} can only be used with the size of the gradients, which a "
                 "bench folder has: plan with --bench, or leave the link out"
             )
         transfer = self._network.gradient_bytes * 8 / (cluster.link.gigabits_per_second * 1e9)

@@ -52,7 +52,7 @@ class SpeedSeries:
     points: tuple[Throughput, ...]
 
     def speedup(self, point: Throughput) -> float:
-        """Return how much faster than the smallest number of workers, as if that were as many single ones."""
+        """Return how much faster it is than one worker of the smallest group."""
         first = self.points[0]
         return point.examples_per_second / (first.examples_per_second / first.workers)
 
@@ -75,7 +75,7 @@ def speed_series(points: Iterable[Throughput], weak: bool) -> list[SpeedSeries]:
 
 
 def read_throughput(file: Path) -> list[Throughput]:
-    """Read a throughput file; every mistake in it is told with its line."""
+    """Read a throughput file; every mistake in it is reported with its line."""
     return [_point(row) for row in read_rows(file, _REQUIRED, (*_OPTIONAL, _DERIVED))]
 
 

@@ -39,10 +39,10 @@ def bench_sections(folder: Path) -> list[ReportSection]:
 _METHODS = (
     "After a warm-up, rounds of steps are timed until the 95 % interval of their median is within 2 %, or until the "
     "time is up. Every worker has the same number of threads at every number of workers.",
-    "The speedup is in examples per second, against as many times the smallest group as it has workers; efficiency is "
-    "speedup per worker.",
-    "Where the time goes is measured apart, with a stopwatch around the parts of a step on every worker. Waiting for "
-    "the slowest is what a worker waits beyond what the slowest one itself pays for meeting the others.",
+    "The speedup compares examples per second with those of one worker, or one worker's share of the smallest group; "
+    "efficiency is speedup per worker.",
+    "Where the time goes is measured separately, with a timer around the parts of a step on every worker. Waiting for "
+    "the slowest is the time that a worker waits in addition to what synchronisation costs the slowest worker itself.",
 )
 
 

@@ -24,7 +24,7 @@ def markdown(sections: Sequence[ReportSection], pictures: str) -> str:
 
 
 def plain(text: str) -> str:
-    r"""Return text that shows as itself, whatever signs are in it.
+    r"""Return text that shows literally, whatever characters are in it.
 
     >>> print(plain("val/error<0.1 | *new*"), plain("1.5"), plain("1. first"), plain("# first"))
     val/error\<0.1 \| \*new\* 1.5 1\. first \# first

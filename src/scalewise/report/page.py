@@ -21,9 +21,9 @@ from scalewise.report.section import ReportSection
 from scalewise.words import printable
 
 _SHORT = 30
-"""Below so many letters the name of a row stays on one line."""
+"""Names of rows shorter than this stay on one line."""
 _MOST_PANELS = 12
-"""More plots side by side than these would make a page of their own."""
+"""How many plots are shown side by side at most."""
 
 
 def page(sections: Sequence[ReportSection]) -> str:
@@ -42,7 +42,7 @@ def page(sections: Sequence[ReportSection]) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return text that a page shows as itself, whatever a file says."""
+    """Return text that a page shows literally."""
     return html.escape(printable(text))
 
 
@@ -56,7 +56,7 @@ def _colours() -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Allow this page's own style and script and nothing else: whatever a file smuggles in does not run."""
+    """Allow this page's own style and script and nothing else: a script in a result file does not run."""
     own = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
 
@@ -171,7 +171,7 @@ def _cell(name: str, text: str, column: Column, first: bool) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Return text that a narrow column breaks where names have joints."""
+    """Return text that a narrow column can break between the parts of a name."""
     return _shown(text).replace("/", "/<wbr>").replace("_", "_<wbr>")
 
 

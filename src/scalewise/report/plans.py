@@ -43,7 +43,7 @@ def _answer(plan: PlanFile) -> list[str]:
     names = {offer.cluster for offer in plan.candidates} - {""}
     said = [sentence(text, names) for text in plan.says]
     chosen = [_choice_sentence(CHOICES[name], offer, plan.currency) for name, offer in plan.choices.items()]
-    return said or chosen or ["Nothing is possible."]
+    return said or chosen or ["There is no choice within the limits."]
 
 
 def _choice_sentence(word: str, offer: Offer, currency: str | None) -> str:

@@ -26,7 +26,7 @@ class Report:
     sections: list[ReportSection]
 
     def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return what `--json` prints."""
         return {
             "html": str(self.html),
             "markdown": str(self.markdown),

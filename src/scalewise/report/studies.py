@@ -20,7 +20,7 @@ from scalewise.requests import AnalyzeRequest, StudyRequest, command_line
 from scalewise.words import interval, number, sentence
 
 _NAMED = 5
-"""So many things that could not be read are named."""
+"""How many things that could not be read are named."""
 
 
 def is_study(folder: Path) -> bool:
@@ -60,12 +60,12 @@ def _section(
 
 _METHODS = (
     "At each batch size several settings are tried. Steps to target are the fewest over all complete trials: the first "
-    "measured step whose metric is strictly past the target. The interval is what drawing the same trials again would "
-    "give nine times in ten: from the best trial to the third best.",
-    "The critical batch size is the B_crit of steps = S_min (1 + B_crit/B), fitted to the logarithms with errors that "
-    "let a few points be far off; batch sizes that never reached the target count as bounds. Its interval is for 95 %.",
-    "A batch size scales perfectly up to 20 % more examples than the one that needs the fewest; it is in maximal "
-    "parallelism where its steps are within 20 % of the fewest, and in diminishing returns between them.",
+    "measured step whose metric is strictly past the target. The 90 % interval, from "
+    "resampling the trials, goes from the best trial to the third best.",
+    "The critical batch size is the B_crit of steps = S_min (1 + B_crit/B), fitted in log space with errors that "
+    "allow a few outliers; batch sizes that never reached the target are bounds. It has a 95 % interval.",
+    "A batch size scales perfectly if it needs at most 20 % more examples than the one that needs the fewest. It is in "
+    "maximal parallelism if its steps are within 20 % of the fewest, and in diminishing returns between the two.",
 )
 
 
@@ -85,7 +85,7 @@ def _answer(curve: StepsCurve) -> list[str]:
     overhead = curve.overhead
     if overhead.value is not None:
         ends = interval(number(_rounded(overhead.low)), number(_rounded(overhead.high)))
-        known = ends or "by the lines between the points"
+        known = ends or "interpolated between the points"
         sentences.append(
             f"Up to a batch of {number(_rounded(overhead.value))} ({known}) "
             "a larger batch costs at most 20 % more examples."
@@ -155,7 +155,7 @@ def _range(searched: ParameterRange) -> str:
 
 
 def _commands(folder: Path, curve: StepsCurve, described: Sequence[StudyDescription]) -> list[str]:
-    """Return the commands of a study of ours, and of its analysis; others' studies have no command that we know."""
+    """Return the commands of the study and of its analysis; the command of a study from elsewhere is unknown."""
     analyze = AnalyzeRequest(folder=folder)
     study = _request(curve, described)
     if study is None:
@@ -187,7 +187,7 @@ def _request(curve: StepsCurve, described: Sequence[StudyDescription]) -> StudyR
 
 
 def _trials(curve: StepsCurve, described: Sequence[StudyDescription]) -> int:
-    """Return how many trials were asked for at a time: before that was recorded, as many as there are in a stage."""
+    """Return how many trials were asked for at a time: if that was not recorded, as many as there are in a stage."""
     asked = [one.asked.trials or 0 for one in described]
     later_stages = [stage.first_trial for one in described for stage in one.stages[1:2]]
     return max(asked, default=0) or max(later_stages, default=0) or max(row.trials for row in curve.rows)

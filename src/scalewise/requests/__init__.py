@@ -1,4 +1,4 @@
-"""Every command as a value, and as the words of the command line. It imports nothing heavy: `--help` starts here."""
+"""Every command as a value, and as arguments of the command line. It imports nothing heavy: `--help` starts here."""
 
 from scalewise.requests.line import Argument, Option, Request, Word, arguments, by_commas, command_line, words_of
 from scalewise.requests.training import (

@@ -16,10 +16,10 @@ Overrides = Annotated[
 ]
 Workers = Annotated[int, Option("--workers", "N", WORKERS_HELP, least=1)]
 TargetText = Annotated[str | None, Option("--target", "TARGET", _TARGET_HELP)]
-Steps = Annotated[Path | None, Option("--steps", "FILE", "A steps.csv from anywhere, instead of a study.")]
+Steps = Annotated[Path | None, Option("--steps", "FILE", "A steps.csv from another source, instead of a study.")]
 ScalingMode = Annotated[
     Literal["weak", "strong"],
-    Option("--scaling", "weak|strong", "weak keeps the batch of each worker, strong the global batch."),
+    Option("--scaling", "weak|strong", "weak keeps the batch of each worker; strong keeps the global batch."),
 ]
 Out = Annotated[Path, Option("--out", "FOLDER", "Folder of the results.")]
 OutToContinue = Annotated[

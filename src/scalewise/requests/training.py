@@ -1,4 +1,4 @@
-"""What the commands that train or measure can be asked for: each field with its words, its help and its default."""
+"""The requests of the commands that train or measure: each field with its option, its help and its default."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from scalewise.requests.options import (
 
 @dataclass(frozen=True, kw_only=True)
 class TrainRequest(Request):
-    """Train a workload by a recipe on any number of workers: the same model every time."""
+    """Train a workload with a recipe; the model is the same on any number of workers."""
 
     command: ClassVar = "train"
     examples: ClassVar = (
@@ -40,7 +40,8 @@ class TrainRequest(Request):
     ] = None
     overrides: Overrides = ()
     workers: Annotated[
-        int | None, Option("--workers", "N", f"{WORKERS_HELP} By default one, or those of a launcher.", least=1)
+        int | None,
+        Option("--workers", "N", f"{WORKERS_HELP} By default 1, or the number that a launcher started.", least=1),
     ] = None
     out: Annotated[Path | None, Option("--out", "FOLDER", "Run folder. An unfinished run in it is continued.")] = None
     exact: Annotated[bool, Option("--exact", help="Make the model bit-identical for every number of workers.")] = False
@@ -56,7 +57,7 @@ class TrainRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest(Request):
-    """Train by several large-batch recipes and compare them with a small-batch baseline."""
+    """Train with several large-batch recipes and compare them with a small-batch baseline."""
 
     command: ClassVar = "compare"
     examples: ClassVar = (
@@ -70,15 +71,15 @@ class CompareRequest(Request):
         Option(
             "--recipes",
             "A,B,...",
-            "Presets or YAML files, separated by commas. + joins presets, @ names another workload for one.",
+            "Presets or YAML files, separated by commas. + joins presets; @ names another workload for one recipe.",
             by_commas=True,
         ),
     ]
     global_batch: Annotated[int, Option("--global-batch", "N", "The batch of every recipe.", least=1)]
     baseline_batch: Annotated[
-        int, Option("--baseline-batch", "N", "The batch of the baseline, which the plain recipe trains.", least=1)
+        int, Option("--baseline-batch", "N", "The batch of the baseline, which uses the plain recipe.", least=1)
     ]
-    epochs: Annotated[float, Option("--epochs", "X", "How long each of them trains.")]
+    epochs: Annotated[float, Option("--epochs", "X", "How many epochs each recipe trains.")]
     out: OutToContinue
     learning_rate: Annotated[
         float | None,
@@ -88,9 +89,7 @@ class CompareRequest(Request):
             "The baseline's learning rate, which scaling starts from. By default the workload's own.",
         ),
     ] = None
-    seeds: Annotated[
-        int, Option("--seeds", "N", "How often each is trained, every time with another seed.", least=1)
-    ] = 1
+    seeds: Annotated[int, Option("--seeds", "N", "How many seeds each recipe is trained with.", least=1)] = 1
     overrides: Overrides = ()
     workers: Workers = 1
     as_json: AsJson = False
@@ -112,7 +111,7 @@ class BenchRequest(Request):
         Option(
             "--workers",
             "N,N,...",
-            "Numbers of workers, separated by commas; under a launcher, its own number.",
+            "Numbers of workers, separated by commas; under a launcher, the number that it started.",
             by_commas=True,
         ),
     ] = (1, 2)
@@ -126,22 +125,23 @@ class BenchRequest(Request):
         ),
     ] = (64,)
     scaling: ScalingMode = "weak"
-    seconds: Annotated[float, Option("--seconds", "X", "How long each point is measured at most.")] = 20.0
+    seconds: Annotated[float, Option("--seconds", "X", "The most seconds to measure each point.")] = 20.0
     synthetic: Annotated[
-        bool, Option("--synthetic", help="Use one microbatch again and again: reading data costs nothing.")
+        bool,
+        Option("--synthetic", help="Train on the same microbatch in every step, which takes no time for reading data."),
     ] = False
     trace: Annotated[bool, Option("--trace", help="Also record a few steps as a Chrome trace.")] = False
-    cluster: Annotated[str, Option("--cluster", "NAME", "What throughput.csv calls this cluster.")] = "local"
+    cluster: Annotated[str, Option("--cluster", "NAME", "The name of this cluster in throughput.csv.")] = "local"
     overrides: Overrides = ()
     out: Out = Path("runs/bench")
     as_json: AsJson = False
     group_result: Annotated[Path | None, Option("--group-result", hidden=True)] = None
-    """Where a worker that another bench started leaves what was measured."""
+    """Where a worker that another bench started writes its results."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchFileRequest(Request):
-    """Show what a bench measured elsewhere."""
+    """Show a throughput.csv that was measured elsewhere."""
 
     command: ClassVar = BenchRequest.command
     examples: ClassVar = BenchRequest.examples
@@ -154,7 +154,7 @@ class BenchFileRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRequest(Request):
-    """Measure steps to target against batch size, each batch size with well-tuned settings of its own."""
+    """Measure steps to target against batch size, with settings tuned for each batch size."""
 
     command: ClassVar = "study"
     examples: ClassVar = (
@@ -173,14 +173,14 @@ class StudyRequest(Request):
         Path | None, Option("--space", "FILE", "YAML file of the settings to search and their ranges.")
     ] = None
     target: TargetText = None
-    max_steps: Annotated[
-        int | None, Option("--max-steps", "N", "The step at which every trial ends at the latest.", least=1)
-    ] = None
-    max_epochs: Annotated[float | None, Option("--max-epochs", "X", "The same in epochs.")] = None
+    max_steps: Annotated[int | None, Option("--max-steps", "N", "The most steps that a trial may take.", least=1)] = (
+        None
+    )
+    max_epochs: Annotated[float | None, Option("--max-epochs", "X", "The most epochs that a trial may take.")] = None
     racing: Annotated[bool, Option("--race", help="Stop trials that cannot change the answer.")] = True
     widen: Annotated[
         bool,
-        Option("--widen", help="Where the best trial is at the end of a range, try as many settings again beyond it."),
+        Option("--widen", help="If the best trial is at the end of a range, try as many settings again beyond it."),
     ] = False
     seed: Annotated[int, Option("--seed", "N", "Decides which settings are tried.", least=0)] = 0
     jobs: Annotated[int, Option("--jobs", "N", "Trials at a time, each with one thread.", least=1)] = 1
@@ -190,7 +190,7 @@ class StudyRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseRequest(Request):
-    """Train briefly and predict, from the gradient noise scale, which batch sizes pay."""
+    """Train briefly and predict, from the gradient noise scale, which batch sizes pay off."""
 
     command: ClassVar = "noise"
     examples: ClassVar = ("scalewise noise fashion_mnist/fc_128_128_128 --steps 400",)
@@ -219,5 +219,5 @@ class AdviseRequest(Request):
     clusters: Annotated[Path | None, Option("--clusters", "FILE", f"{CLUSTERS_HELP} By default made-up examples.")] = (
         None
     )
-    minutes: Annotated[float, Option("--minutes", "X", "About how long it may take.")] = 5.0
+    minutes: Annotated[float, Option("--minutes", "X", "Approximate time limit.")] = 5.0
     as_json: AsJson = False

@@ -59,7 +59,7 @@ class NoCriticalBatchFit:
 
 
 def _fit_or_none(found: object) -> str | None:
-    """Say which of the two a file holds: the value tells."""
+    """Say which of the two a file has: a fit has a value."""
     value = found.get("value", ...) if isinstance(found, Mapping) else getattr(found, "value", ...)
     if value is ...:
         return None
@@ -87,7 +87,7 @@ class Overhead:
 
 @dataclass(frozen=True)
 class BudgetBest:
-    """The best metric that one batch size comes to within a budget."""
+    """The best metric of one batch size within a budget."""
 
     batch_size: int
     budget: str
@@ -118,7 +118,7 @@ class SkippedPlace:
 
 
 class AnalysisFile(ResultFile):
-    """The whole file; where there is only one workload, its keys stand directly in it."""
+    """The whole file; if there is only one workload, its keys are at the top level."""
 
     file_name: ClassVar = "analysis.json"
     leaves_out_none: ClassVar = False
@@ -129,14 +129,14 @@ class AnalysisFile(ResultFile):
 
     @classmethod
     def upgraded(cls, content: dict[str, Any], written_as: int) -> dict[str, Any]:
-        """Make a list of an only workload."""
+        """Make a list of a single workload."""
         if "workloads" in content:
             return content
         only = {name: value for name, value in content.items() if name not in _OF_ALL}
         return {"workloads": [only], **{name: content[name] for name in _OF_ALL if name in content}}
 
     def plain(self) -> dict[str, Any]:
-        """Write the keys of an only workload without a list around them."""
+        """Write the keys of a single workload without a list around them."""
         content = super().plain()
         if len(self.workloads) != 1:
             return content

@@ -49,7 +49,7 @@ class BenchAsked(ResultPart):
 
 @dataclass(frozen=True, kw_only=True)
 class BenchPoint(Throughput):
-    """A point, and what more workers bring there."""
+    """A point, with its speedup and efficiency."""
 
     speedup: float
     efficiency: float
@@ -90,7 +90,7 @@ class Message:
 
 @dataclass(frozen=True)
 class NetworkSpeed:
-    """Messages of growing sizes between some workers, and what they say of the network."""
+    """Messages of growing sizes between some workers, and what they show about the network."""
 
     workers: PositiveInt
     messages: Annotated[tuple[Message, ...], Field(min_length=1)]
@@ -122,7 +122,7 @@ class BenchFile(ResultFile):
     measured: str | None = None
 
     def series(self) -> list[SpeedSeries]:
-        """Group the points as they were asked for: where nobody wrote that down, whichever makes fewer lines."""
+        """Group the points as requested; if that was not recorded, in the way that gives fewer lines."""
         if self.asked is not None:
             return speed_series(self.points, self.asked.scaling == "weak")
         sizes = {point.examples_per_worker for point in self.points}

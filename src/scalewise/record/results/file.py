@@ -22,7 +22,7 @@ _WANTED = {
     "bool_type": "true or false",
     "int_from_float": "a whole number",
 }
-"""In our words what a value should be, by what pydantic calls the mistake."""
+"""What a value should be, in our words, by the name that pydantic has for the mistake."""
 
 
 class ResultPart(BaseModel):
@@ -48,7 +48,7 @@ class ResultFile(ResultPart):
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read the file of a folder; whatever is wrong with it is one sentence."""
+        """Read the file of a folder; if anything is wrong with it, the error is one sentence."""
         content = LocalStore(folder).read(cls.file_name)
         if content is None:
             raise FolderError(f"{folder} has no {cls.file_name}")
@@ -100,4 +100,4 @@ def _mistake(error: ValidationError) -> str:
         return f"it has no {key}"
     wanted = _WANTED.get(wrong["type"])
     says = wrong["msg"].removeprefix("Input ") if wanted is None else f"should be {wanted}"
-    return f"{key}={reprlib.repr(wrong['input'])} {says}"  # in short: whole lists and any depth may stand there
+    return f"{key}={reprlib.repr(wrong['input'])} {says}"  # shortened: the input may be long or deep
