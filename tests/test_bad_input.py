@@ -58,7 +58,10 @@ MISTAKES = [
     ([DIGITS, "--set", "cluster.wire=bf16", "--exact"], ["gives up exactness"]),
     ([DIGITS, "--set", "cluster.wire=bf16", "--set", "recipe.combine=adasum"], ["not adasum"]),
     ([DIGITS, "--set", "recipe.average_half_life=0 steps"], ["more than nothing"]),
-    ([DIGITS, "--set", "recipe.image_sizes=[[0 steps, 16]]"], ["does not take images of 16 by 16"]),
+    (
+        [DIGITS, "--set", "recipe.image_sizes=[[0 steps, 16]]"],
+        ["does not take what recipe.image_sizes makes", "(4, 1, 16, 16)"],
+    ),
     ([f"{NETS}:Regression", "--set", "recipe.augmentation=flip_and_crop"], ["is for images"]),
     ([f"{NETS}"], ["names a file but no class"]),
     ([f"{NETS}:Digit"], ["no workload 'Digit'", "did you mean 'Digits'"]),

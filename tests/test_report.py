@@ -231,7 +231,7 @@ def test_light_dark_and_without_javascript(tmp_path: Path, chromium: Browser) ->
     page.call("Page.reload")
     chromium.wait_for("Page.loadEventFired", page.session)
     text = page.evaluate("document.body.innerText")
-    assert "The charts need JavaScript; the tables tell the same." in text
+    assert "The charts need JavaScript; the tables show the same values." in text
     assert "fastest within the budget" in text and "15.20 EUR" in text
     assert page.evaluate("getComputedStyle(document.querySelector('figure')).display") == "none"
 

@@ -13,6 +13,7 @@ class Purpose(IntEnum):
     MICROBATCH = 3
     EVALUATION_SUBSET = 4
     SEARCH = 5
+    EXAMPLE = 6
 
 
 def _mix(value: int) -> int:

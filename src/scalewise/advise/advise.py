@@ -14,7 +14,6 @@ from scalewise.bench.bench import bench
 from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.cluster.world import usable_cores
 from scalewise.config import differences
-from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, DataError, FolderError, Interrupted
 from scalewise.loop.stopping import Reason
 from scalewise.noise.noise import latest_noise_scale
@@ -41,6 +40,7 @@ from scalewise.study.batch_plan import plan_study
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
 from scalewise.study.study import study
 from scalewise.workloads.find import find_workload
+from scalewise.workloads.loading import load_splits
 
 CLUSTER = "this machine"
 """What the bench calls the machine that it runs on."""
@@ -73,7 +73,7 @@ class Adviser:
         self._console = console
         self._seconds = 60 * request.minutes
         self._deadline = time.monotonic() + self._seconds
-        self._train_examples = len(as_splits(find_workload(request.workload).data(), readers=0)["train"])
+        self._train_examples = len(load_splits(find_workload(request.workload))["train"])
 
     def advise(self) -> Findings:
         """Run all parts."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from scalewise.bench.group import GroupResult, as_json, measure_group
-from scalewise.bench.measure import Measured
+from scalewise.bench.measure import MeasuredPoint
 from scalewise.bench.points import Point, points
 from scalewise.bench.speedups import speedup_figure
 from scalewise.bench.verdict import verdict
@@ -123,7 +123,7 @@ def _breakdowns(request: BenchRequest, result: GroupResult, workload: Workload) 
     ]
 
 
-def _breakdown(request: BenchRequest, point: Point, result: GroupResult, measured: Measured) -> Breakdown:
+def _breakdown(request: BenchRequest, point: Point, result: GroupResult, measured: MeasuredPoint) -> Breakdown:
     recipe, seconds = point.config.recipe, measured.step_seconds
     return Breakdown(
         cluster=request.cluster,

@@ -7,7 +7,7 @@ import torch
 from pydantic import TypeAdapter
 
 from scalewise.bench.fits import largest_microbatch
-from scalewise.bench.measure import Measured, measure
+from scalewise.bench.measure import MeasuredPoint, measure
 from scalewise.bench.network import measure_network
 from scalewise.bench.points import points
 from scalewise.cluster.collectives import choose_device, joined
@@ -28,7 +28,7 @@ class GroupResult:
     workers: int
     workers_per_node: int
     microbatches: list[int]
-    measured: list[Measured]
+    measured: list[MeasuredPoint]
     """One for each of the microbatches."""
     network: NetworkSpeed | None
 

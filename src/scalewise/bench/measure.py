@@ -33,7 +33,7 @@ _TRACED_STEPS = 3
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredPoint:
     """The speed of one point."""
 
     step_seconds: Median
@@ -87,7 +87,9 @@ class Rounds:
         return time.perf_counter() > self._deadline
 
 
-def measure(request: BenchRequest, point: Point, workload: Workload, world: World, device: torch.device) -> Measured:
+def measure(
+    request: BenchRequest, point: Point, workload: Workload, world: World, device: torch.device
+) -> MeasuredPoint:
     """Measure the throughput and then, in separate steps, where the time goes."""
     parts = build_loop(point.config, workload, world, device, lambda: False).parts
     if request.synthetic:
@@ -101,7 +103,7 @@ def measure(request: BenchRequest, point: Point, workload: Workload, world: Worl
     phases = without_barrier([{Phase(name): each for name, each in worker.items()} for worker in of_workers])
     if request.trace:
         _trace(parts, request.out / f"trace-{point.workers}-{point.config.recipe.microbatch}-worker{world.rank}.json")
-    return Measured(median(samples), len(samples), phases, len(parts.total.vector))
+    return MeasuredPoint(median(samples), len(samples), phases, len(parts.total.vector))
 
 
 def warm_up(parts: Parts) -> float:

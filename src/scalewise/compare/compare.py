@@ -64,8 +64,8 @@ def _train(trial: Trial, workers: int) -> None:
 
 
 def _compared(request: CompareRequest, everything: list[Trial]) -> Comparison:
-    columns = [name for trial in everything for _, metrics in trial.folder.measurements() for name in metrics]
-    quality = quality_of(find_workload(request.workload).defaults.get("stop", {}).get("target"), columns)
+    recorded = [known for trial in everything if (known := trial.folder.metadata()) is not None]
+    quality = quality_of(find_workload(request.workload).defaults.get("stop", {}).get("target"), recorded[0].metrics)
     curves = {condition: _curves(condition, everything, quality) for condition in conditions(request)}
     result = _result(request, quality, [make_row(condition, found, quality) for condition, found in curves.items()])
     result.write(request.out)

@@ -9,6 +9,7 @@ from scalewise.config import Target
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
 from scalewise.record.results.compare import ComparedRecipe, Condition, Summary
+from scalewise.record.results.run import MetricFacts
 from scalewise.record.status import Status
 
 
@@ -19,42 +20,41 @@ def trial_folder(out: Path, condition: Condition, seed: int) -> RunFolder:
 
 @dataclass(frozen=True)
 class Quality:
-    """The metric that recipes are compared by, and how it is shown: errors as accuracy in percent."""
+    """The metric that recipes are compared by, and how it is shown."""
 
     metric: str
     below: bool
     """Whether lower is better."""
+    complement: str = ""
+    """What is shown instead of the metric, in percent: 1 - value, such as accuracy."""
 
     @property
     def label(self) -> str:
         """What the shown values are."""
-        return "validation accuracy, %" if self._is_error else self.metric
+        return f"validation {self.complement}, %" if self.complement else self.metric
 
     @property
     def higher_is_better(self) -> bool:
         """Whether higher is better among the shown values."""
-        return self._is_error or not self.below
+        return self.below == bool(self.complement)
 
     def shown(self, value: float) -> float:
         """Turn a measured value into a shown one."""
-        return 100 * (1 - value) if self._is_error else value
+        return 100 * (1 - value) if self.complement else value
 
     def best(self, values: Sequence[float]) -> float:
         """Return the best of some shown values."""
         return max(values) if self.higher_is_better else min(values)
 
-    @property
-    def _is_error(self) -> bool:
-        return self.metric.endswith("classification_error")
 
-
-def quality_of(target: str | None, columns: Sequence[str]) -> Quality:
-    """Take the metric of the workload's own target, or else the classification error or the first metric on val."""
-    if target is not None:
-        parsed = Target.parse(target)
-        return Quality(parsed.metric, parsed.below)
-    on_val = [name for name in columns if name.startswith("val/")]
-    return Quality(next((name for name in on_val if name == "val/classification_error"), on_val[0]), below=True)
+def quality_of(target: str | None, metrics: Sequence[MetricFacts]) -> Quality:
+    """Take the metric of the workload's own target, or else the workload's first metric, on val."""
+    if target is None:
+        return Quality(f"val/{metrics[0].name}", metrics[0].lower_is_better, metrics[0].complement)
+    parsed = Target.parse(target)
+    name = parsed.metric.rpartition("/")[2]
+    complement = next((metric.complement for metric in metrics if metric.name == name), "")
+    return Quality(parsed.metric, parsed.below, complement)
 
 
 @dataclass(frozen=True)

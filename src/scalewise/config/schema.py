@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from scalewise.config.duration import Duration, DurationField, Unit
-from scalewise.config.target import TargetField
+from scalewise.config.target import LossTargetField, TargetField
 
 Auto = Literal["auto"]
 AUTO: Auto = "auto"
@@ -112,6 +112,12 @@ class Stop(Section):
 
     target: TargetField | None = Field(
         None, description="stop when a metric is past a value, e.g. val/classification_error<0.05"
+    )
+    loss: LossTargetField | None = Field(
+        None, description="stop when the mean training loss over `loss_window` is past a value, e.g. train_loss<5.0"
+    )
+    loss_window: DurationField = Field(
+        Duration(100, Unit.STEPS), description="how much training `loss` is a mean over; no run ends before it is full"
     )
     steps: PositiveInt | None = Field(None, description="stop after this many steps")
     epochs: PositiveFloat | None = Field(None, description="stop after this many passes over the training examples")

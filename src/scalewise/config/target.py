@@ -63,3 +63,17 @@ def _write(target: Target) -> str:
 
 TargetField = Annotated[Target, PlainValidator(_read), PlainSerializer(_write)]
 """A target as a field of a configuration, which files write as text."""
+
+
+TRAIN_LOSS = "train_loss"
+
+
+def _read_loss(value: Any) -> Target:
+    target = _read(value)
+    if target.metric != TRAIN_LOSS:
+        raise ConfigError(f"stop.loss {str(value)!r} is not like '{TRAIN_LOSS}<5.0'; stop.target is for other metrics")
+    return target
+
+
+LossTargetField = Annotated[Target, PlainValidator(_read_loss), PlainSerializer(_write)]
+"""A target on the training loss, which steps measure and not evaluations."""

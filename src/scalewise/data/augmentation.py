@@ -1,7 +1,4 @@
-"""What is done to training images: flips and crops, and other sizes.
-
-Every random draw comes from torch's generator, which a microbatch finds seeded by (seed, step, microbatch).
-"""
+"""What is done to training images: flips and crops, and other sizes."""
 
 from collections.abc import Sequence
 
@@ -9,16 +6,21 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from scalewise.data.draws import integers, uniform
+
 _CROP_MARGIN = 4
 
 
-def flip_and_crop(images: Tensor) -> Tensor:
-    """Mirror each image or not, and cut it out of a wider black one at a random place."""
+def flip_and_crop(images: Tensor, seeds: Tensor) -> Tensor:
+    """Mirror each image or not, and cut it out of a wider black one at a place; both by its seed.
+
+    He et al. 2015, arXiv:1512.03385, section 4.2.
+    """
     count, _, height, width = images.shape
     padded = F.pad(images, (_CROP_MARGIN,) * 4)
-    tops, lefts = torch.randint(2 * _CROP_MARGIN + 1, (2, count, 1))  # drawn on the CPU: the same on every device
+    tops, lefts = (integers(seeds, draw, 2 * _CROP_MARGIN + 1)[:, None] for draw in (0, 1))
     rows, columns = tops + torch.arange(height), lefts + torch.arange(width)
-    columns = torch.where(torch.rand(count, 1) < 0.5, columns, columns.flip(1))
+    columns = torch.where(uniform(seeds, 2)[:, None] < 0.5, columns, columns.flip(1))
     # Indices around a slice put what they pick first and the slice last: images come out with their channels last.
     rows, columns = rows.to(images.device), columns.to(images.device)
     picked = padded[torch.arange(count, device=images.device)[:, None, None], :, rows[:, :, None], columns[:, None, :]]

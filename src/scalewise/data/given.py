@@ -1,49 +1,121 @@
-"""Takes what a workload's `data()` gives: arrays, tensors or data sets under the names of splits."""
+"""Takes what a workload's `data()` gives: arrays, tensors, trees of them, or data sets, under the names of splits."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.utils.data import IterableDataset
 
 from scalewise.data.splits import Examples, Split
-from scalewise.data.stored import StoredSplit
+from scalewise.data.stored import Reading, StoredSplit
+from scalewise.data.trees import Tree, as_tree, described, leaves, map_tree
 from scalewise.errors import WorkloadError
 
+_FORMS = "a pair (inputs, targets) of arrays or tensors, or of tuples or dicts of them, or a data set"
 
-def as_splits(content: Mapping[str, Any], readers: int) -> dict[str, Examples]:
-    """Check what `data()` returned; `readers` processes will read ahead what is not in memory."""
+
+def as_splits(content: object, readers: int, reading: Reading, collates: bool = False) -> dict[str, Examples]:
+    """Check what `data()` returned; `readers` processes will read ahead what is not in memory.
+
+    A list is a data set where the workload collates examples by itself.
+    """
+    if not isinstance(content, Mapping):
+        raise WorkloadError(f"the workload's data() must return splits by name, not {_article(content)}")
     missing = {"train", "val"} - set(content)
     if missing:
         raise WorkloadError(f"the workload's data() has no split {' and no split '.join(sorted(missing))}")
-    return {name: _as_examples(name, given, readers) for name, given in content.items()}
+    splits = {name: _as_examples(name, given, readers, reading, collates) for name, given in content.items()}
+    if reading.transform_example is not None and isinstance(train := splits["train"], Split):
+        splits["train"] = StoredSplit(_Rows(train), readers, train.device, reading)
+    return splits
 
 
-def _as_examples(name: str, given: Any, readers: int) -> Examples:
+@dataclass(frozen=True)
+class _Rows:
+    """Examples in memory one by one, for whatever is done to single examples."""
+
+    split: Split
+
+    def __len__(self) -> int:
+        return len(self.split)
+
+    def __getitem__(self, index: int, /) -> tuple[Tree, Tree]:
+        def row(tensor: Tensor) -> Tensor:
+            return tensor[index]
+
+        return map_tree(row, self.split.inputs), map_tree(row, self.split.targets)
+
+
+def _as_examples(name: str, given: Any, readers: int, reading: Reading, collates: bool) -> Examples:
     if isinstance(given, Examples):
         return given
-    is_pair = isinstance(given, (tuple, list)) or not hasattr(given, "__getitem__")
-    return _in_memory(name, given) if is_pair else _stored(name, given, readers)
+    if isinstance(given, IterableDataset) or (hasattr(given, "__next__") and not hasattr(given, "__getitem__")):
+        raise WorkloadError(
+            f"split {name} is {_article(given)}, whose examples come in an order of their own: give {_FORMS} with "
+            "__len__ and __getitem__"
+        )
+    is_pair = isinstance(given, tuple) or (isinstance(given, list) and len(given) == 2 and not collates)
+    if is_pair or not hasattr(given, "__getitem__") or isinstance(given, (str, bytes, Mapping)):
+        return _in_memory(name, given)
+    return _stored(name, given, readers, reading)
 
 
 def _in_memory(name: str, pair: Any) -> Split:
     try:
-        inputs, targets = (torch.as_tensor(part) for part in pair)
+        inputs, targets = (as_tree(part) for part in pair)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise WorkloadError(
-            f"split {name} must be a pair (inputs, targets) of arrays or tensors, or a data set: {error}"
-        ) from None
-    if inputs.ndim == 0 or targets.ndim == 0 or len(inputs) != len(targets) or len(inputs) == 0:
-        shapes = f"{tuple(inputs.shape)} and {tuple(targets.shape)}"
+        raise WorkloadError(f"split {name} must be {_FORMS}: {error}") from None
+    for what, tree in (("inputs", inputs), ("targets", targets)):
+        _check_leaves(name, what, tree)
+    lengths = {len(leaf) if leaf.ndim else 0 for leaf in leaves((inputs, targets))}
+    if len(lengths) != 1 or 0 in lengths:
+        shapes = f"{described(inputs)} and {described(targets)}"
         raise WorkloadError(f"split {name} must hold as many inputs as targets, at least one of each; it has {shapes}")
     return Split(inputs, targets)
 
 
-def _stored(name: str, dataset: Any, readers: int) -> StoredSplit:
-    split = StoredSplit(dataset, readers, torch.device("cpu"))
+def _check_leaves(name: str, what: str, tree: Tree) -> None:
+    """Refuse tensors that cannot be cut into examples, and targets that no network can learn."""
+    found = list(leaves(tree))
+    if not found:
+        raise WorkloadError(f"split {name} has no {what}: its tree is empty")
+    for leaf in found:
+        if leaf.is_meta or leaf.layout is not torch.strided or leaf.is_quantized:
+            kind = "meta" if leaf.is_meta else str(leaf.layout).removeprefix("torch.")
+            raise WorkloadError(f"the {what} of split {name} must be plain tensors with values; one is {kind}")
+        if what == "targets" and leaf.is_floating_point() and bool(leaf.isnan().any()):
+            raise WorkloadError(
+                f"the targets of split {name} hold NaN, e.g. in example {_first_nan(leaf)}: remove such examples"
+            )
+
+
+def _first_nan(leaf: Tensor) -> int:
+    return int(leaf.isnan().flatten(1 if leaf.ndim > 1 else 0).reshape(len(leaf), -1).any(dim=1).nonzero()[0])
+
+
+def _stored(name: str, dataset: Any, readers: int, reading: Reading) -> StoredSplit:
+    split = StoredSplit(dataset, readers, torch.device("cpu"), reading)
     try:
-        split.part(0, 1)
+        length, again = len(split), len(split)
+        if length and len(first := split.part(0, 1)) != 1:
+            raise WorkloadError(
+                f"split {name}: one example collates to {len(first)} rows: collate() must return one per example"
+            )
+    except WorkloadError:
+        raise
     except Exception as error:  # whatever a user's reading can raise
         raise WorkloadError(
             f"split {name} must give pairs (input, target) by number; its first one fails: {error!r}"
         ) from error
+    if length != again or length == 0:
+        said = "has no examples" if length == 0 else f"said {length} examples and then {again}: its length must stay"
+        raise WorkloadError(f"split {name} {said}")
+    for what, tree in (("inputs", first.inputs), ("targets", first.targets)):
+        _check_leaves(name, what, tree)
     return split
+
+
+def _article(thing: object) -> str:
+    return f"a {type(thing).__name__}"

@@ -1,11 +1,13 @@
-"""A split is the examples of a data set for one purpose: inputs and targets that belong together."""
+"""A split is the examples of a data set for one purpose: inputs and targets that belong together, both as trees."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from scalewise.data.trees import Tree, first_leaf, map_tree
 
 
 class Examples(ABC):
@@ -18,8 +20,8 @@ class Examples(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def take(self, indices: Tensor) -> "Split":
-        """Copy out some examples."""
+    def take(self, indices: Tensor, seeds: Tensor | None = None) -> "Split":
+        """Copy out some examples; with seeds, as training sees them."""
 
     @abstractmethod
     def part(self, start: int, stop: int) -> "Split":
@@ -42,25 +44,25 @@ class Examples(ABC):
 class Split(Examples):
     """Examples in memory: as many inputs as targets."""
 
-    inputs: Tensor
-    targets: Tensor
+    inputs: Tree
+    targets: Tree
 
     def __len__(self) -> int:
-        return len(self.inputs)
+        return len(first_leaf(self.inputs))
 
     @property
     def device(self) -> torch.device:  # type: ignore[override] # what is in memory is where it is
         """Where the examples are."""
-        return self.inputs.device
+        return first_leaf(self.inputs).device
 
-    def take(self, indices: Tensor) -> "Split":
-        """Copy out some examples."""
-        indices = indices.to(self.inputs.device)
-        return Split(self.inputs.index_select(0, indices), self.targets.index_select(0, indices))
+    def take(self, indices: Tensor, seeds: Tensor | None = None) -> "Split":
+        """Copy out some examples; what is in memory is transformed as microbatches, where it is used."""
+        indices = indices.to(self.device)
+        return self._mapped(lambda tensor: tensor.index_select(0, indices))
 
     def part(self, start: int, stop: int) -> "Split":
         """Return a run of examples."""
-        return Split(self.inputs[start:stop], self.targets[start:stop])
+        return self._mapped(lambda tensor: tensor[start:stop])
 
     def runs(self, ranges: Iterable[range]) -> Iterator["Split"]:
         """Return one run of examples after the other."""
@@ -72,4 +74,11 @@ class Split(Examples):
 
     def to(self, device: torch.device) -> "Split":
         """Move the examples to a device."""
-        return Split(self.inputs.to(device), self.targets.to(device))
+        return self._mapped(lambda tensor: tensor.to(device))
+
+    def copied(self) -> "Split":
+        """Copy the examples, so that they start at an aligned address in every process."""
+        return self._mapped(Tensor.clone)
+
+    def _mapped(self, function: Callable[[Tensor], Tensor]) -> "Split":
+        return Split(map_tree(function, self.inputs), map_tree(function, self.targets))

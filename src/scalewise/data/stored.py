@@ -2,20 +2,24 @@
 
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Subset, default_collate
+from torch.utils.data import DataLoader, default_collate
 
 from scalewise.cluster.signals import STOP_SIGNALS
 from scalewise.data.splits import Examples, Split
+from scalewise.data.trees import as_tree
 
 _BATCHES_AHEAD = 4  # of each reader
 # A forked reader has the user's data set as it is; other ways would have to import the user's file by a name.
 _HOW_TO_START = "fork" if sys.platform == "linux" else None
+
+Item = int | tuple[int, int]
+"""Which example to read; with a seed, as training sees it."""
 
 
 class Dataset(Protocol):
@@ -27,6 +31,15 @@ class Dataset(Protocol):
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How examples are read one by one, and put together."""
+
+    collate: Callable[[list[Any]], Any] = default_collate
+    transform_example: Callable[[Any, int], Any] | None = None
+    """What is done to an example that training asks for, by its seed."""
+
+
+@dataclass(frozen=True)
 class StoredSplit(Examples):
     """A split whose examples a data set reads one by one."""
 
@@ -34,13 +47,24 @@ class StoredSplit(Examples):
     readers: int
     """How many processes read ahead; with 0 the training itself reads."""
     device: torch.device
+    reading: Reading = Reading()
+    chosen: tuple[int, ...] | None = None
+    """The examples that are left of the data set; None: all."""
 
     def __len__(self) -> int:
-        return len(self.dataset)
+        return len(self.dataset) if self.chosen is None else len(self.chosen)
 
-    def take(self, indices: Tensor) -> Split:
+    def __getitem__(self, item: Item) -> Any:
+        """Read one example, as the data set has it or as training sees it."""
+        index, seed = item if isinstance(item, tuple) else (item, None)
+        example = self.dataset[index if self.chosen is None else self.chosen[index]]
+        if seed is None or self.reading.transform_example is None:
+            return example
+        return self.reading.transform_example(example, seed)
+
+    def take(self, indices: Tensor, seeds: Tensor | None = None) -> Split:
         """Read some examples now."""
-        return self._used(default_collate([self.dataset[index] for index in indices.tolist()]))
+        return self._used(self.reading.collate([self[item] for item in items(indices, seeds)]))
 
     def part(self, start: int, stop: int) -> Split:
         """Read a run of examples now."""
@@ -50,12 +74,13 @@ class StoredSplit(Examples):
         """Read one run of examples after the other, ahead of whoever uses them."""
         return self.stream([range(run.start, min(run.stop, len(self))) for run in ranges])
 
-    def stream(self, batches: Iterable[Sequence[int]]) -> Iterator[Split]:
+    def stream(self, batches: Iterable[Sequence[Item]]) -> Iterator[Split]:
         """Read one batch after the other, ahead of whoever uses them; there may be no end of them."""
         loader: DataLoader[Any] = DataLoader(
-            self.dataset,  # type: ignore[arg-type] # it need not be torch's own class
+            self,  # type: ignore[arg-type] # it need not be torch's own class
             batch_sampler=batches,  # type: ignore[arg-type] # nor this one
             num_workers=self.readers,
+            collate_fn=self.reading.collate,
             prefetch_factor=_BATCHES_AHEAD if self.readers else None,
             multiprocessing_context=_HOW_TO_START if self.readers else None,
             worker_init_fn=_leave_signals_to_the_training,
@@ -65,15 +90,21 @@ class StoredSplit(Examples):
 
     def only(self, indices: Tensor) -> "StoredSplit":
         """Leave the other examples out."""
-        return StoredSplit(Subset(self.dataset, indices.tolist()), self.readers, self.device)  # type: ignore[arg-type]
+        chosen = indices.tolist()
+        return replace(self, chosen=tuple(chosen if self.chosen is None else (self.chosen[index] for index in chosen)))
 
     def to(self, device: torch.device) -> "StoredSplit":
         """Move examples to a device once they are read."""
-        return StoredSplit(self.dataset, self.readers, device)
+        return replace(self, device=device)
 
     def _used(self, batch: Any) -> Split:
         inputs, targets = batch
-        return Split(inputs, targets).to(self.device)
+        return Split(as_tree(inputs), as_tree(targets)).to(self.device)
+
+
+def items(indices: Tensor, seeds: Tensor | None) -> list[Any]:
+    """Say which examples to read, with their seeds where there are any."""
+    return indices.tolist() if seeds is None else list(zip(indices.tolist(), seeds.tolist(), strict=True))
 
 
 def _leave_signals_to_the_training(reader: int) -> None:

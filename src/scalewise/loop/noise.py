@@ -45,21 +45,35 @@ class NoiseMeter:
         """Say whether a step is measured."""
         return step % self.every_steps == 0
 
-    def square(self, step: int, microbatch: int, gradients: Sequence[Tensor]) -> Tensor:
-        """Return |g|^2 of a microbatch's part of the gradient; a smaller last microbatch does not take part."""
+    def square(self, step: int, microbatch: int, gradients: Sequence[Tensor], weight: Tensor | None = None) -> Tensor:
+        """Return |g|^2 of a microbatch's mean gradient; a smaller last microbatch does not take part.
+
+        Without weights it is that of the microbatch's part of the whole gradient, which is microbatch / batch of its
+        mean. With weights its part is what it weighs, which only the microbatch itself knows.
+        """
         if not self.due(step) or self.batch.size(microbatch) < self.batch.microbatch:
             return self._nothing
-        return torch.stack(norms(list(gradients))).square().sum()
+        square = torch.stack(norms(list(gradients))).square().sum()
+        return square if weight is None else torch.where(weight > 0, square / weight.square(), 0.0)
 
-    def sample(self, step: int, squares: Tensor, summed: Tensor, loss_scale: float) -> NoiseSample | None:
-        """Return what a step says, from the squares of its microbatches and from its whole gradient, unclipped."""
+    def sample(
+        self, step: int, squares: Tensor, gradient: Tensor, loss_scale: float, weight: Tensor | None = None
+    ) -> NoiseSample | None:
+        """Return what a step says, from the squares of its microbatches and from its whole gradient, unclipped.
+
+        `weight` is the mean weight of the examples, where they are weighed; the noise is then that of one example of
+        this weight. The mean of a microbatch is a ratio of two sums, which few examples of very different weights
+        make noisier: by the squared coefficient of variation of the weights over the size of the microbatch.
+        """
         if not self.due(step):
             return None
         small, large = self.batch.microbatch, self.batch.examples
-        whole = large // small
-        # A microbatch's part of the gradient is small/large of its mean gradient.
-        small_square = float(squares) / whole * (large / small) ** 2 / loss_scale**2
-        large_square = float(torch.linalg.vector_norm(summed)) ** 2 / loss_scale**2
+        # Without weights a microbatch's part of the gradient is small/large of its mean gradient.
+        whole, parts = large // small, large / small if weight is None else 1.0
+        small_square = float(squares) / whole * parts**2 / loss_scale**2
+        large_square = float(torch.linalg.vector_norm(gradient)) ** 2 / loss_scale**2
+        if weight is not None:
+            large_square /= float(weight) ** 2 or 1.0
         if not (math.isfinite(small_square) and math.isfinite(large_square)):
             return None
         noise = (small_square - large_square) / (1 / small - 1 / large)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from scalewise.data.order import ExampleOrder
 from scalewise.data.splits import Examples, Split
-from scalewise.data.stored import StoredSplit
+from scalewise.data.stored import Item, StoredSplit, items
 from scalewise.recipe.batch import Batch
 
 
@@ -27,6 +27,10 @@ class Source:
     def indices(self, step: int, index: int) -> Tensor:
         """Say which examples a microbatch has."""
         return self.order.indices(self.batch.position(step, index), self.batch.size(index))
+
+    def seeds(self, step: int, index: int) -> Tensor:
+        """Return a seed for each example of a microbatch."""
+        return self.order.seeds(self.batch.position(step, index), self.batch.size(index))
 
 
 @dataclass
@@ -56,9 +60,10 @@ class _Batches:
     step: int
     index: int
 
-    def __iter__(self) -> Iterator[list[int]]:
+    def __iter__(self) -> Iterator[list[Item]]:
+        transforms = self.source.examples.reading.transform_example is not None
         for step, index in _from(self.step, self.index, self.source.share):
-            yield self.source.indices(step, index).tolist()
+            yield items(self.source.indices(step, index), self.source.seeds(step, index) if transforms else None)
 
 
 def _from(step: int, index: int, share: range) -> Iterator[tuple[int, int]]:

@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from scalewise.data.trees import Tree
 from scalewise.loop.feed import Feed
+from scalewise.loop.loss import LossPart
 from scalewise.loop.noise import NoiseMeter, NoiseSample
 from scalewise.loop.state import TrainingState
+from scalewise.loop.summed import Summed
 from scalewise.loop.total import Total
 from scalewise.loop.votes import Ballot, Votes
 from scalewise.optim.batch_norm import Moments
@@ -29,16 +32,17 @@ class Parts:
     """Everything a step needs, built once."""
 
     state: TrainingState
-    network: Callable[[Tensor], Any]
-    """The network in training: the state's model, maybe compiled."""
+    network: Callable[[Tree], Any]
+    """Puts inputs through the network in training: the state's model, maybe compiled."""
     feed: Feed
     share: range
     """The microbatches of each step that this worker computes."""
-    loss: Callable[[Tensor, Tensor], Tensor]
-    """The summed loss of a microbatch."""
+    loss: Callable[[Any, Tree], LossPart]
     precision: str
     moments: Moments | None
     total: Total
+    summed: Summed
+    """The pieces of the total."""
     gradients: Gradients
     schedule: Schedule
     ballot: Ballot
@@ -64,16 +68,19 @@ def take_step(parts: Parts, votes: Callable[[], Votes]) -> StepOutcome:
         parts.total.expect(microbatch)
         parts.total.add(microbatch, contribution(parts, microbatch, votes))
     parts.total.finish()
-    *gradients_and_moments, mean_loss, all_votes, squares = parts.total.pieces
-    loss, rate = mean_loss.item(), parts.schedule.learning_rate(step)
+    summed = parts.summed
+    loss, rate = summed.loss.item() / parts.gradients.mean_weight, parts.schedule.learning_rate(step)
     diverged = not math.isfinite(loss) and not state.may_overflow
     if usable := parts.gradients.make_ready() and math.isfinite(loss):
-        if parts.moments is not None:
-            parts.moments.move_running_statistics(gradients_and_moments[-1])
+        if parts.moments is not None and summed.moments is not None:
+            parts.moments.move_running_statistics(summed.moments)
         state.optimizer.step(rate, parts.schedule.momentum(step), state.updates + 1)
-    noise = parts.noise.sample(step, squares, parts.gradients.summed, state.scale) if parts.noise else None
+    noise = None
+    if parts.noise is not None:
+        noise = parts.noise.sample(step, summed.squares, parts.gradients.summed, state.scale, summed.weight)
     state.count_step(taken=usable)
-    return StepOutcome(loss, rate, not usable, diverged, Votes(*(votes > 0 for votes in all_votes.tolist())), noise)
+    agreed = Votes(*(votes > 0 for votes in summed.votes.tolist()))
+    return StepOutcome(loss, rate, not usable, diverged, agreed, noise)
 
 
 def contribution(parts: Parts, microbatch: int, votes: Callable[[], Votes]) -> list[Tensor]:
@@ -83,10 +90,10 @@ def contribution(parts: Parts, microbatch: int, votes: Callable[[], Votes]) -> l
     if parts.moments is not None:
         parts.moments.clear()
     outputs = put_through(parts.network, examples.inputs, parts.precision)
-    # Each example weighs 1 / global batch, whatever its microbatch: the last microbatch may be smaller.
-    loss = parts.loss(outputs, examples.targets) / parts.feed.source.batch.examples
+    loss, weight = parts.loss(outputs, examples.targets)
     scaled = loss if state.loss_scale is None else loss * state.scale
     gradients = torch.autograd.grad(scaled, state.weights.parameters, materialize_grads=True)
     moments = [parts.moments.sums] if parts.moments is not None else []
-    squares = [parts.noise.square(state.step, microbatch, gradients)] if parts.noise is not None else []
-    return [*gradients, *moments, loss.detach(), parts.ballot.cast(votes()), *squares]
+    weights = [weight] if weight is not None else []
+    squares = [parts.noise.square(state.step, microbatch, gradients, weight)] if parts.noise is not None else []
+    return [*gradients, *moments, *weights, loss.detach(), parts.ballot.cast(votes()), *squares]

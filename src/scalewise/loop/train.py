@@ -2,8 +2,9 @@
 
 import math
 import time
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
@@ -86,6 +87,11 @@ class Loop:
     """Whether this worker was asked to stop."""
     last: EvalResult | None = None
     """The last evaluation, which a resumed run has from its record."""
+    losses: deque[float] = field(init=False)
+    """Of the last steps, as many as the stopping rule looks at."""
+
+    def __post_init__(self) -> None:
+        self.losses = deque(maxlen=self.rule.loss_steps)
 
     def run(self) -> Iterator[StepResult | EvalResult | Stopped]:
         """Train on; the caller may save the state whenever a result is in its hands."""
@@ -97,7 +103,7 @@ class Loop:
         out_of_time = self._out_of_time()
         while True:
             step = self.parts.state.step
-            if not self._measured(step) and (self.plan.due(step) or self.rule.reason(step, None, out_of_time)):
+            if not self._measured(step) and (self.plan.due(step) or self._reason(None, out_of_time)):
                 evaluation = self._evaluate(step)
                 if evaluation is None:
                     return Reason.SIGNAL
@@ -105,9 +111,11 @@ class Loop:
                 if not all(map(math.isfinite, evaluation.metrics.values())):
                     return Reason.DIVERGED
             metrics = self.last.metrics if self.last is not None and self._measured(step) else None
-            if reason := self.rule.reason(step, metrics, out_of_time):
+            if reason := self._reason(metrics, out_of_time):
                 return reason
             outcome = self._step()
+            if self.rule.loss is not None and not outcome.skipped:
+                self.losses.append(outcome.loss)
             noise = None if outcome.skipped else outcome.noise
             yield StepResult(self.parts.state.step, outcome.loss, outcome.learning_rate, outcome.skipped, noise)
             if outcome.diverged:
@@ -115,6 +123,9 @@ class Loop:
             if outcome.votes.interrupt:
                 return Reason.SIGNAL
             out_of_time = outcome.votes.out_of_time
+
+    def _reason(self, metrics: Mapping[str, float] | None, out_of_time: bool) -> Reason | None:
+        return self.rule.reason(self.parts.state.step, metrics, out_of_time, self.losses)
 
     def _measured(self, step: int) -> bool:
         return self.last is not None and self.last.step == step

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from scalewise.data.trees import Tree, first_leaf
 from scalewise.optim.kernels import map_tensors
 from scalewise.recipe.resolve import ResolvedRecipe
 
@@ -67,10 +68,14 @@ def make_loss_scale(recipe: ResolvedRecipe) -> LossScale | None:
     return LossScale(recipe.loss_scale, dynamic=False)
 
 
-def put_through(network: Callable[[Tensor], Any], inputs: Tensor, precision: str) -> Any:
-    """Put inputs through a network that computes in a precision; whatever it puts out is fp32."""
+def put_through(network: Callable[[Tree], Any], inputs: Tree, precision: str) -> Any:
+    """Put inputs through a network that computes in a precision; what it puts out in a narrow one becomes fp32."""
     if precision == "fp32":
         return network(inputs)
-    with torch.autocast(inputs.device.type, dtype=DTYPES[precision]):
+    with torch.autocast(first_leaf(inputs).device.type, dtype=DTYPES[precision]):
         outputs = network(inputs)
-    return map_tensors(Tensor.float, outputs)
+    return map_tensors(_widened, outputs)
+
+
+def _widened(output: Tensor) -> Tensor:
+    return output.float() if output.is_floating_point() else output

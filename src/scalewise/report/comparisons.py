@@ -42,8 +42,11 @@ def comparison_sections(folder: Path) -> list[ReportSection]:
 
 
 def _quality(result: CompareResult) -> Quality:
-    below = not result.higher_is_better or result.metric.endswith("classification_error")
-    return Quality(result.metric, below)
+    """Read how the values are shown: as the metric, or as what is said in its place."""
+    complement = (
+        "" if result.shown in ("", result.metric) else result.shown.removeprefix("validation ").removesuffix(", %")
+    )
+    return Quality(result.metric, result.higher_is_better == bool(complement), complement)
 
 
 def _curves(folder: Path, condition: Condition, seeds: int, quality: Quality) -> list[Curve]:

@@ -23,6 +23,7 @@ Measured = Sequence[tuple[int, dict[str, float]]]
 
 _ENDS = {
     Reason.TARGET: "reached its target {target}",
+    Reason.LOSS: "reached {loss}, as a mean over {window},",
     Reason.STEPS: "completed its steps",
     Reason.EPOCHS: "completed its epochs",
     Reason.SECONDS: "used all of its seconds",
@@ -72,12 +73,14 @@ def _answer(config: Config, known: RunMetadata | None, measured: Measured) -> li
     spent = f"{counted(known.steps, 'step')}, {as_seconds(known.training_seconds)} of training"
     sentences = [f"The run {_how_it_ended(config, known)} after {spent} on {counted(known.workers, 'worker')}."]
     sentences += [text for reason, text in _AND_THEN.items() if reason is known.stopped_by]
-    metric = _chief_metric(config, measured)
+    metric = _chief_metric(config, known, measured)
     if metric is not None:
         last = measured[-1][1][metric]
-        best, at = min((row[metric], step) for step, row in measured if not math.isnan(row[metric]))
-        lowest = "" if best == last else f"; the lowest was {number(best)} at step {at:,}"
-        sentences.append(f"At the end {metric} was {number(last) or 'not a number'}{lowest}.")
+        values = [(row[metric], step) for step, row in measured if not math.isnan(row[metric])]
+        lower = _lower_is_better(config, known, metric)
+        best, at = min(values) if lower else max(values, key=lambda value: value[0])
+        extreme = "" if best == last else f"; the {'lowest' if lower else 'highest'} was {number(best)} at step {at:,}"
+        sentences.append(f"At the end {metric} was {number(last) or 'not a number'}{extreme}.")
     return [*sentences, *_noise_sentence(measured)]
 
 
@@ -87,16 +90,24 @@ def _how_it_ended(config: Config, known: RunMetadata) -> str:
         return "is unfinished"
     if reason in (Reason.STEPS, Reason.EPOCHS, Reason.SECONDS) and target is not None:
         return f"did not reach its target {target}: it {_ENDS[reason]} and ended"
-    return _ENDS[reason].format(target=target)
+    return _ENDS[reason].format(target=target, loss=config.stop.loss, window=config.stop.loss_window)
 
 
-def _chief_metric(config: Config, measured: Measured) -> str | None:
-    """Return the metric of the target where lower is better, or else the first error on val."""
+def _chief_metric(config: Config, known: RunMetadata, measured: Measured) -> str | None:
+    """Return the metric of the target, or else the workload's first one on val."""
     columns = list(measured[-1][1]) if measured else []
     target = config.stop.target
-    wanted = [target.metric] if target is not None and target.below else []
-    found = [*wanted, "val/classification_error", *(name for name in columns if name.startswith("val/"))]
+    wanted = [target.metric] if target is not None else []
+    on_val = [f"val/{metric.name}" for metric in known.metrics]
+    found = [*wanted, *on_val, *(name for name in columns if name.startswith("val/"))]
     return next((name for name in found if name in columns and _any_number(measured, name)), None)
+
+
+def _lower_is_better(config: Config, known: RunMetadata, column: str) -> bool:
+    if config.stop.target is not None and config.stop.target.metric == column:
+        return config.stop.target.below
+    name = column.rpartition("/")[2]
+    return next((metric.lower_is_better for metric in known.metrics if metric.name == name), True)
 
 
 def _any_number(measured: Measured, name: str) -> bool:

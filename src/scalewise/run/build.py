@@ -7,8 +7,7 @@ import torch
 
 from scalewise.cluster.sums import MessageSum, NarrowSum, make_worker_sum
 from scalewise.cluster.world import World, readers_per_worker
-from scalewise.config import AUTO, Config, Recipe
-from scalewise.data.given import as_splits
+from scalewise.config import AUTO, Config, Target
 from scalewise.data.order import ExampleOrder, permutation
 from scalewise.data.splits import Examples
 from scalewise.data.stored import StoredSplit
@@ -16,14 +15,16 @@ from scalewise.errors import ConfigError
 from scalewise.loop.adasum import AdasumTotal
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
-from scalewise.loop.feed import Feed
+from scalewise.loop.feed import Feed, OwnTransform, Transform
+from scalewise.loop.loss import TrainingLoss
 from scalewise.loop.noise import NoiseMeter
 from scalewise.loop.overlap import OverlappedTotal
-from scalewise.loop.probe import a_few, probe
+from scalewise.loop.probe import Probed, a_few, check_transforms, made_model, probe
 from scalewise.loop.source import ReadAhead, Source
 from scalewise.loop.state import TrainingState
 from scalewise.loop.step import Parts
 from scalewise.loop.stopping import stop_rule
+from scalewise.loop.summed import Summed
 from scalewise.loop.total import RunningTotal, Total
 from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
@@ -32,7 +33,7 @@ from scalewise.models.residual import zero_residual_branches
 from scalewise.optim.averaging import Average
 from scalewise.optim.batch_norm import Moments
 from scalewise.optim.compiled import compiled
-from scalewise.optim.flat import FlatWeights, Layout, flatten, layout_with
+from scalewise.optim.flat import FlatWeights, Layout, flatten
 from scalewise.optim.gradients import Gradients
 from scalewise.optim.optimizers import make_optimizer
 from scalewise.optim.precision import DTYPES, make_loss_scale
@@ -42,6 +43,7 @@ from scalewise.recipe.resolve import ResolvedConfig, ResolvedRecipe, resolve
 from scalewise.recipe.schedules import make_schedule
 from scalewise.seeds import Purpose, derive
 from scalewise.workloads import Workload
+from scalewise.workloads.loading import load_splits
 
 GPU_BUCKET_MEGABYTES = 25.0
 """Large enough for the network's full speed, and small enough to leave early."""
@@ -56,10 +58,10 @@ def resolved(asked: Config, workers: int) -> ResolvedConfig:
     return config.model_copy(update={"cluster": config.cluster.model_copy(update={"workers": workers})})
 
 
-def load_splits(config: Config, workload: Workload, world: World, device: torch.device) -> dict[str, Examples]:
-    """Load the data."""
+def splits_on(config: Config, workload: Workload, world: World, device: torch.device) -> dict[str, Examples]:
+    """Load the data onto a device."""
     readers = readers_per_worker(config.cluster, world.local_workers)
-    return {name: split.to(device) for name, split in as_splits(workload.data(), readers).items()}
+    return {name: split.to(device) for name, split in load_splits(workload, readers).items()}
 
 
 def build_loop(
@@ -71,48 +73,53 @@ def build_loop(
     splits: dict[str, Examples] | None = None,
 ) -> Loop:
     """Build everything that training needs and that does not depend on the run folder."""
-    splits = load_splits(config, workload, world, device) if splits is None else splits
+    splits = splits_on(config, workload, world, device) if splits is None else splits
     recipe = config.recipe
     batch = batch_of(recipe)
     train = splits["train"]
     share = batch.share(world.rank, world.workers)
-    feed = _make_feed(recipe, train, batch, share)
+    transforms = _transforms(recipe, workload, batch, train)
+    feed = Feed(_make_source(recipe, train, batch, share), recipe.seed, transforms)
     rule = stop_rule(config.stop, batch.examples, len(train))
     schedule = make_schedule(recipe, len(train), rule.last_step)
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
-    model, moments = take_over_batch_norm(workload.model().to(device), a_few(train).inputs, recipe.ghost_batch)
+    few = a_few(train)
+    model, moments = take_over_batch_norm(made_model(workload).to(device), few.inputs, recipe.ghost_batch)
     if recipe.zero_init_residual:
         zero_residual_branches(model)
     weights = flatten(model, config.performance.memory_format != "contiguous")
-    smallest = batch.size(batch.microbatches - 1)
-    names = probe(model, workload, recipe.label_smoothing, train, smallest, [size for _, size in feed.sizes])
+    probed = probe(model, workload, recipe.label_smoothing, splits, smallest=batch.size(batch.microbatches - 1))
+    if transforms:
+        check_transforms(model, workload, transforms, few)
+    _check_weighted(recipe, probed)
 
-    # The squares are last: only a noise meter gives any.
-    layout = layout_with(weights, *([moments.sums.shape] if moments is not None else []), (), (2,), ())
-    total = _make_total(config, layout, weights, batch, world, share)
+    total = _make_total(config, Summed.layout(weights, moments, probed.weighted), weights, batch, world, share)
+    summed = Summed.of(total.pieces, weights, moments, probed.weighted)
     loss_scale = make_loss_scale(recipe)
-    gradients = Gradients(total.vector[: len(weights.vector)], loss_scale, recipe.clip_norm)
+    gradients = Gradients(total.vector[: len(weights.vector)], loss_scale, recipe.clip_norm, summed.weight)
     optimizer = make_optimizer(recipe, weights, gradients.vector)
     average = _make_average(recipe, weights, moments, len(train))
     parts = Parts(
         state=TrainingState(model, weights, optimizer, loss_scale, average),
-        network=compiled(model) if config.performance.compile is True else model,
+        network=functools.partial(workload.outputs, compiled(model) if config.performance.compile is True else model),
         feed=feed,
         share=share,
-        loss=functools.partial(workload.summed_loss, label_smoothing=recipe.label_smoothing),
+        loss=TrainingLoss(workload, recipe.label_smoothing, batch.examples),
         precision=recipe.precision,
         moments=moments,
         total=total,
+        summed=summed,
         gradients=gradients,
         schedule=schedule,
         ballot=Ballot(device),
         noise=_make_noise_meter(config, batch, device),
     )
     measured = {**splits, "train": _measured_train_examples(config, splits)}
-    evaluator = Evaluator(model, workload.metrics, measured, names, config.evaluate.batch, world, average)
+    evaluator = Evaluator(model, workload, measured, probed.measured, config.evaluate.batch, world, average)
     if rule.target is not None:
         rule.target.check(evaluator.columns())
+        _check_direction(rule.target, workload)
     plan = evaluation_plan(config.evaluate, batch.examples, len(train))
     return Loop(parts, evaluator, plan, rule, Clock(), world.chief, interrupted)
 
@@ -163,23 +170,38 @@ def _make_noise_meter(config: Config, batch: Batch, device: torch.device) -> Noi
     return NoiseMeter(every_steps, batch, device)
 
 
-def _make_feed(recipe: ResolvedRecipe, train: Examples, batch: Batch, share: range) -> Feed:
-    if recipe.augmentation != "none" or recipe.image_sizes:
-        _check_images(recipe, tuple(train.part(0, 1).inputs.shape[1:]))
-    starts = [start.steps(batch.examples, len(train)) for start, _ in recipe.image_sizes]
-    sizes = sorted(zip(starts, (size for _, size in recipe.image_sizes), strict=True))
+def _transforms(recipe: ResolvedRecipe, workload: Workload, batch: Batch, train: Examples) -> list[Transform]:
+    """List what is done to microbatches: what the workload does itself, then what the recipe does to images."""
+    transforms: list[Transform] = []
+    if type(workload).transform is not Workload.transform:
+        transforms.append(OwnTransform(workload))
+    images = workload.recipe_transform(recipe, lambda duration: duration.steps(batch.examples, len(train)))
+    if images is not None:
+        transforms.append(images)
+    return transforms
+
+
+def _make_source(recipe: ResolvedRecipe, train: Examples, batch: Batch, share: range) -> Source:
     order = ExampleOrder(recipe.seed, len(train))
     if isinstance(train, StoredSplit):
-        source: Source = ReadAhead(train, order, batch, share)
-    else:
-        source = Source(train, order, batch)
-    return Feed(source, recipe.seed, recipe.augmentation == "flip_and_crop", sizes)
+        return ReadAhead(train, order, batch, share)
+    return Source(train, order, batch)
 
 
-def _check_images(recipe: Recipe, shape: tuple[int, ...]) -> None:
-    if len(shape) != 3:
-        key = "image_sizes" if recipe.image_sizes else "augmentation"
-        raise ConfigError(f"recipe.{key} is for images: the inputs of this workload have shape {shape}")
+def _check_weighted(recipe: ResolvedRecipe, probed: Probed) -> None:
+    if probed.weighted and recipe.combine != "mean":
+        raise ConfigError(
+            "recipe.combine=adasum combines means of microbatches: it works with losses in which every example weighs 1"
+        )
+
+
+def _check_direction(target: Target, workload: Workload) -> None:
+    """Refuse a target that a metric passes by getting worse; of metrics that are not declared nothing is known."""
+    name = target.metric.rpartition("/")[2]
+    for metric in workload.measures:
+        if metric.name == name and metric.lower_is_better != target.below:
+            better, sign = ("lower", "<") if metric.lower_is_better else ("higher", ">")
+            raise ConfigError(f"stop.target {target}: {better} is better for {name}, so write '{target.metric}{sign}'")
 
 
 def _make_total(

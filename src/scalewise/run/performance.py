@@ -28,7 +28,7 @@ from scalewise.loop.votes import Votes
 from scalewise.optim.kernels import failed_to_compile
 from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.results.run import PerformanceChoice
-from scalewise.run.build import GPU_BUCKET_MEGABYTES, bucket_megabytes, build_loop, load_splits
+from scalewise.run.build import GPU_BUCKET_MEGABYTES, bucket_megabytes, build_loop, splits_on
 from scalewise.workloads import Workload
 
 _SHORT_RUN_SECONDS = 300.0
@@ -115,7 +115,7 @@ class Builder:
 
     @functools.cached_property
     def _splits(self) -> dict[str, Examples]:
-        return self.splits or load_splits(self.config, self.workload, self.world, self.device)
+        return self.splits or splits_on(self.config, self.workload, self.world, self.device)
 
     def build(self, choice: ExecutionChoice) -> Loop:
         """Build the loop, and set its number of threads."""

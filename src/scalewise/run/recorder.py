@@ -1,7 +1,7 @@
 """Turns the results of a loop into files: measurements, checkpoints, metadata and, at the end, the model."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from scalewise.errors import FolderError
@@ -62,6 +62,8 @@ class Recorder:
     timer: CheckpointTimer
     events: EventFiles | None
     say: Callable[[str], None]
+    losses: Sequence[float] = ()
+    """Of the last steps, where the stopping rule looks at them."""
     noise: NoiseSums | None = None
     """The noise scale since the last evaluation, where it is measured."""
 
@@ -145,7 +147,9 @@ class Recorder:
 
     def _checkpoint(self) -> None:
         noise = None if self.noise is None else NoiseSamples(**asdict(self.noise))
-        numbers = CheckpointNumbers(workload=self.facts.workload, clock=Times(**asdict(self.clock)), noise=noise)
+        numbers = CheckpointNumbers(
+            workload=self.facts.workload, clock=Times(**asdict(self.clock)), noise=noise, losses=tuple(self.losses)
+        )
         started = time.perf_counter()
         try:
             self.folder.save_checkpoint(self.state.step, self.recipe, self.state.tensors(), numbers, self.settings.keep)

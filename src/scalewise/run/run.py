@@ -32,7 +32,7 @@ from scalewise.loop.train import EvalResult, Loop, Stopped
 from scalewise.recipe.resolve import ResolvedConfig, fingerprint
 from scalewise.record import provenance
 from scalewise.record.folder import RunFolder
-from scalewise.record.results.run import PerformanceChoice, RunFacts
+from scalewise.record.results.run import MetricFacts, PerformanceChoice, RunFacts
 from scalewise.record.status import Status
 from scalewise.record.tensorboard import EventFiles, check_installed
 from scalewise.run.performance import Builder, ExecutionChoice, choose
@@ -125,6 +125,8 @@ class Start:
     last: EvalResult | None = None
     noise: dict[str, Any] | None = None
     """The samples of the noise scale since the last evaluation."""
+    losses: list[float] = dataclasses.field(default_factory=list)
+    """Of the last steps, where the stopping rule looks at them."""
     finished: Status | None = None
     """The status of the run, if an earlier start has ended it."""
 
@@ -141,6 +143,7 @@ class Start:
             Clock(**content["clock"]),
             None if last is None else EvalResult(**last),
             content["noise"],
+            content["losses"],
             None if finished is None else Status(finished),
         )
 
@@ -171,7 +174,7 @@ def _open(
     state.load(saved.tensors)
     say(f"continues from the checkpoint at step {step}")
     noise = None if saved.numbers.noise is None else saved.numbers.noise.model_dump(mode="json")
-    return Start(step, Clock(**dict(saved.numbers.clock)), last, noise)
+    return Start(step, Clock(**dict(saved.numbers.clock)), last, noise, list(saved.numbers.losses))
 
 
 def _take_up(loop: Loop, start: Start) -> None:
@@ -179,6 +182,7 @@ def _take_up(loop: Loop, start: Start) -> None:
     loop.parts.state.step = start.step
     loop.parts.state.broadcast()
     loop.clock, loop.last = start.clock, start.last
+    loop.losses.extend(start.losses)
 
 
 def _together(world: World, prepare: Callable[[], T]) -> T:
@@ -229,6 +233,14 @@ def _view(loop: Loop, world: World) -> View:
     return LiveLine(console, meter) if console.is_terminal else PlainLines(console, meter)
 
 
+def _metric_facts(loop: Loop) -> tuple[MetricFacts, ...]:
+    """Describe the metrics: first those that the workload declares, in its order."""
+    metrics = {measured.name: measured.metric for measured in loop.evaluator.measured}
+    declared = [metric.name for metric in loop.evaluator.workload.measures]
+    ordered = [*declared, *(name for name in metrics if name not in declared)]
+    return tuple(MetricFacts.model_validate(metrics[name], from_attributes=True) for name in ordered)
+
+
 def _recorder(
     folder: RunFolder, config: ResolvedConfig, loop: Loop, device: torch.device, view: View, choice: ExecutionChoice
 ) -> Recorder:
@@ -240,6 +252,7 @@ def _recorder(
         train_examples=len(loop.parts.feed.source.examples),
         derived=loop.parts.schedule.facts(),
         target=None if config.stop.target is None else str(config.stop.target),
+        metrics=_metric_facts(loop),
         workers=config.cluster.workers,
         threads_per_worker=torch.get_num_threads(),
         performance=PerformanceChoice(**dataclasses.asdict(choice)),
@@ -260,6 +273,7 @@ def _recorder(
         timer=CheckpointTimer(config.checkpoint),
         events=EventFiles(folder.events, state.step) if config.record.tensorboard else None,
         say=view.say,
+        losses=loop.losses,
     )
     recorder.write_metadata(Status.INCOMPLETE)
     return recorder

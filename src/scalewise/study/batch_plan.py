@@ -11,7 +11,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalewise.config import AUTO, Config, Target, load_config
-from scalewise.data.given import as_splits
 from scalewise.errors import ConfigError, FolderError
 from scalewise.loop.stopping import stop_rule
 from scalewise.recipe.resolve import ResolvedConfig
@@ -25,6 +24,7 @@ from scalewise.storage import LocalStore, Store
 from scalewise.study.race import Course
 from scalewise.study.space import Edge, Parameter, Space, default_space, point, read_spaces
 from scalewise.workloads.find import find_workload
+from scalewise.workloads.loading import load_splits
 
 _EVALUATIONS_PER_EPOCH = 4
 
@@ -199,7 +199,7 @@ def plan_study(request: StudyRequest) -> list[BatchPlan]:
     """Plan every batch size; every mistake is found here."""
     _check(request)
     workload = find_workload(request.workload)
-    train_examples = len(as_splits(workload.data(), readers=0)["train"])
+    train_examples = len(load_splits(workload)["train"])
     plans = [_plan(request, workload.defaults, batch_size, train_examples) for batch_size in request.batch_sizes]
     for plan in plans:
         plan.config(0)

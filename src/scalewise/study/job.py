@@ -19,7 +19,7 @@ from scalewise.loop.train import EvalResult
 from scalewise.record.folder import RunFolder
 from scalewise.record.ledger import note_training
 from scalewise.record.status import Status
-from scalewise.run.build import load_splits
+from scalewise.run.build import splits_on
 from scalewise.run.run import run
 from scalewise.study.batch_plan import BatchPlan
 from scalewise.study.batch_trials import Trials
@@ -106,7 +106,7 @@ def _tasks(trials: Trials) -> list[Task]:
 def load(plan: BatchPlan, workload: Workload) -> dict[str, Examples]:
     """Load the data once for all trials."""
     world = World()
-    return load_splits(plan.base, workload, world, choose_device(plan.base.cluster.device, world))
+    return splits_on(plan.base, workload, world, choose_device(plan.base.cluster.device, world))
 
 
 def _train(trials: Trials, task: Task, workload: Workload, splits: dict[str, Examples]) -> bool:

@@ -22,6 +22,8 @@ class CheckpointNumbers(ResultFile):
     workload: str
     clock: Times = Times()
     noise: NoiseSamples | None = None
+    losses: tuple[float, ...] = ()
+    """Of the last steps, where the stopping rule looks at them."""
     step: int | None = None
     """Only version 0.1.0 wrote it here."""
 

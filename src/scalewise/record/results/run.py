@@ -43,6 +43,20 @@ class PerformanceChoice(ResultPart):
     probe_seconds: float = 0.0
 
 
+class MetricFacts(ResultPart):
+    """What a reader must know about a metric to speak of it."""
+
+    name: str
+    lower_is_better: bool = True
+    unit: str = ""
+    complement: str = ""
+    """What 1 - value is called, where people would rather read that."""
+
+
+OF_CLASSIFICATION = (MetricFacts(name="classification_error", complement="accuracy"),)
+"""What folders mean that say nothing about their metrics: until version 0.2.0 all that came with targets classified."""
+
+
 class RunFacts(ResultPart):
     """What is known from the start."""
 
@@ -53,6 +67,8 @@ class RunFacts(ResultPart):
     train_examples: PositiveInt
     derived: ScheduleFacts | None = None
     target: str | None = None
+    metrics: tuple[MetricFacts, ...] = OF_CLASSIFICATION
+    """The first is what reports speak of, where no target names another."""
     workers: PositiveInt
     threads_per_worker: int | None = None
     performance: PerformanceChoice | None = None
