@@ -16,9 +16,9 @@ _WIDTHS = ("fc_1024", "fc_64_64_64")  # of any widths, these
 _PAGE = Path(__file__).parent.parent / "docs" / "targets.md"
 _INTRODUCTION = """# Targets
 
-Every built-in workload has a target and a default recipe that reaches it; seed 0, one run each, to the first
-evaluation past the target. `make bench-targets` makes this page; a workload without a row has not been run yet. The
-largest subset of MNIST is MNIST itself, with the same recipe: one run stands for both.
+Every built-in workload has a target and a default recipe that reaches it. Each row is one run with seed 0, up to the
+first evaluation past the target. `make bench-targets` makes this page; a workload without a row has not been run yet.
+The largest subset of MNIST is MNIST itself, with the same recipe, so one run counts for both.
 """
 
 
@@ -87,7 +87,7 @@ def page(rows: Iterable[dict[str, Any]]) -> str:
         [
             _INTRODUCTION,
             f"One worker on {hardware['processor']}, {hardware['cores']} cores; torch {versions['torch']}. The machine",
-            "did other work meanwhile, which the seconds show.",
+            "did other work at the same time, which makes some of the times longer.",
             "",
             "| workload | target | reached | steps | epochs | seconds of training |",
             "|---|---|---|---:|---:|---:|",

@@ -134,7 +134,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
     """Wait for something that must happen, and fail when it does not."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
-        assert time.monotonic() < deadline, f"waited in vain until {what}"
+        assert time.monotonic() < deadline, f"waited too long until {what}"
         time.sleep(0.01)
 
 

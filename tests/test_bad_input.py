@@ -1,4 +1,4 @@
-"""A user's mistake gets one clear sentence that says how to mend it, exit code 2 and no traceback."""
+"""A user's mistake gets one clear sentence that says how to fix it, exit code 2 and no traceback."""
 
 import shutil
 import subprocess

@@ -17,7 +17,9 @@ from safetensors.torch import load_file
 
 from processes import ROOT, group, train
 from scalewise import __version__
+from scalewise.cli.train import ENDS
 from scalewise.config import Config, read_config
+from scalewise.loop.stopping import Reason
 from scalewise.requests import KINDS, Request
 
 DIGITS = "digits/fc_64_64"
@@ -229,3 +231,7 @@ def test_an_example_recipe_file_is_read(tmp_path: Path) -> None:
     run = train(1, DIGITS, tmp_path / "run", "--recipe", file, "--set", "recipe.global_batch=16")
     assert run.metadata["parameters"]["global_batch"] == 16
     assert run.metadata["steps"] == 5
+
+
+def test_every_reason_for_an_end_has_its_words() -> None:
+    assert set(ENDS) == set(Reason)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from processes import NETS
+from mischief import MISCHIEF, mischief
 from scalewise.cluster.signals import STOP_SIGNALS
 from scalewise.errors import UserError
 from scalewise.record.status import Status
@@ -63,14 +63,14 @@ def test_a_thread_can_train(tmp_path: Path) -> None:
     ("workload", "overrides", "error"),
     [
         ("digits/fc_64", ("stop.target=val/nothing<1",), UserError),
-        (f"{NETS}:Mischief", (), ZeroDivisionError),
+        (MISCHIEF, (), ZeroDivisionError),
     ],
 )
 def test_nothing_is_left_after_a_failure(
     workload: str, overrides: tuple[str, ...], error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = '{"do": "raise", "rank": 0, "count": 3, "during": "loss", "once": "%s"}' % (tmp_path / "once")
-    monkeypatch.setenv("SCALEWISE_TEST_MISCHIEF", plan)
+    for name, value in mischief("raise", tmp_path / "once", count=3).items():
+        monkeypatch.setenv(name, value)
     before = state()
     with pytest.raises(error):
         train(asked(tmp_path / "run", *overrides, workload=workload))

@@ -7,7 +7,7 @@ from scalewise.workloads.catalogue import sources
 
 
 def perform(request: DataRequest) -> None:
-    """Fetch data, or say where it is looked for."""
+    """Fetch data, or show where scalewise looks for it."""
     name, known = request.name, sources()
     once = {source.name: source for source in known.values()}  # several data sets can share their files
     show(overview(once.values()) if name is None else f"{name} is in {fetch_named(name, known)}")

@@ -1,6 +1,6 @@
 """Starts the workers of this machine, ends them together, and starts them again when one is lost.
 
-Workers find each other through a file in a folder that only their user can enter: nothing of it listens on a network.
+Workers find each other through a file in a folder that only their user can enter, not over a network.
 """
 
 import os
@@ -22,15 +22,15 @@ _POLL_SECONDS = 0.05
 _SHUTDOWN_SECONDS = 600.0
 """How long workers may take to save a checkpoint after a stop signal before they are killed."""
 _FOLLOW_SECONDS = 3.0
-"""How long workers have to notice by themselves that another one has failed, and to say what they have to say."""
+"""How long workers have to notice that another one failed, and to print their messages."""
 _END_SECONDS = 30.0
-"""How long workers that were told to end, because another one has failed, may take."""
+"""How long workers that were asked to end, because another one failed, may take."""
 
 
 def launch_local(arguments: Sequence[str], config: Config, say: Callable[[str], None]) -> ExitCode | None:
     """Run `scalewise ARGUMENTS` in every local worker; return how it ended, or None after a stop signal.
 
-    Only a lost worker is worth another try: a user's mistake, a diverged run and a bug would end the same way again.
+    Only a lost worker is worth a restart: a user's mistake, a diverged run and a bug would end the same way again.
     """
     for attempt in range(config.cluster.max_restarts + 1):
         exit_code = _run_once(arguments, config.cluster.workers)
@@ -82,19 +82,19 @@ class LocalGroup:
         After a stop signal they have time to save a checkpoint, unless Ctrl-C comes a second time. After a failure
         they have a moment to notice it by themselves.
         """
-        told, deadline = False, float("inf")
+        ending, deadline = False, float("inf")
         while running := [worker for worker in self._workers if worker.poll() is None]:
             failed = any(worker.returncode not in (None, 0) for worker in self._workers)
             now = time.monotonic()
-            if not told and self._signals:
-                told, deadline = True, now + _SHUTDOWN_SECONDS
+            if not ending and self._signals:
+                ending, deadline = True, now + _SHUTDOWN_SECONDS
                 _send(running, signal.SIGTERM)
-            elif not told and failed and deadline == float("inf"):
+            elif not ending and failed and deadline == float("inf"):
                 deadline = now + _FOLLOW_SECONDS
-            elif not told and now > deadline:
-                told, deadline = True, now + _END_SECONDS
+            elif not ending and now > deadline:
+                ending, deadline = True, now + _END_SECONDS
                 _send(running, signal.SIGTERM)
-            elif told and (now > deadline or self._signals.count(signal.SIGINT) > 1):
+            elif ending and (now > deadline or self._signals.count(signal.SIGINT) > 1):
                 _send(running, signal.SIGKILL)
             time.sleep(_POLL_SECONDS)
         return [worker.returncode for worker in self._workers]

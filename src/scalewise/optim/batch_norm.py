@@ -1,4 +1,4 @@
-"""Batch normalisation that does not know how many workers there are.
+"""Batch normalisation that does not depend on the number of workers.
 
 Every microbatch, or every ghost batch of a fixed size inside it, is normalised by its own statistics. The running
 statistics, which evaluation uses, are those of the whole global batch: each microbatch adds its moments to one vector,
@@ -89,7 +89,7 @@ def _add_moments(sums: tuple[Tensor, ...], values: int, shift: Tensor, variance:
 
 
 def ghost_batches(inputs: Tensor, size: int | None) -> list[Tensor]:
-    """Cut a microbatch; the last ghost batch may be smaller, but a single example goes with those before it.
+    """Cut a microbatch; the last ghost batch may be smaller, but a single example is added to the one before it.
 
     >>> [len(part) for part in ghost_batches(torch.zeros(10, 3), 4)]
     [4, 4, 2]

@@ -23,7 +23,7 @@ def take_over_batch_norm(
     """
     layers = _layers_to_take_over(model)
     if ghost_batch is not None and not layers:
-        raise ConfigError(f"recipe.ghost_batch={ghost_batch}: the network has no batch normalisation to cut up")
+        raise ConfigError(f"recipe.ghost_batch={ghost_batch}: the network has no batch normalisation")
     if not layers:
         return model, None
     watch = Watch(model, layers, forward)

@@ -1,14 +1,6 @@
-"""Every command as a value, and as the words of the command line. It imports nothing heavy: `--help` starts here."""
+"""Every command as a value, and as arguments of the command line. It imports nothing heavy: `--help` starts here."""
 
 from scalewise.requests.line import Argument, Option, Request, Word, arguments, by_commas, command_line, words_of
-from scalewise.requests.results import (
-    AnalyzeRequest,
-    DataRequest,
-    PlanRequest,
-    PredictRequest,
-    ReportRequest,
-    WorkloadsRequest,
-)
 from scalewise.requests.training import (
     AdviseRequest,
     BenchFileRequest,
@@ -17,6 +9,14 @@ from scalewise.requests.training import (
     NoiseRequest,
     StudyRequest,
     TrainRequest,
+)
+from scalewise.requests.without_training import (
+    AnalyzeRequest,
+    DataRequest,
+    PlanRequest,
+    PredictRequest,
+    ReportRequest,
+    WorkloadsRequest,
 )
 
 KINDS: tuple[type[Request], ...] = (

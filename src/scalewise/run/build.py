@@ -233,7 +233,7 @@ def _make_average(
         return None
     half_life = recipe.average_half_life.examples(recipe.global_batch, train_examples)
     if half_life == 0:
-        raise ConfigError("recipe.average_half_life must be more than nothing; null means no averaging")
+        raise ConfigError("recipe.average_half_life must be greater than 0; null means no averaging")
     statistics = moments.statistics if moments is not None else []
     return Average([weights.vector, *statistics], half_life, recipe.global_batch)
 

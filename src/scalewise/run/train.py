@@ -19,16 +19,16 @@ from scalewise.workloads.find import find_workload
 
 @dataclass(frozen=True)
 class Trained:
-    """What became of a run, and where it is."""
+    """The status of a run, and its folder."""
 
     status: Status
     folder: RunFolder
-    told: bool = False
-    """Whether another process, which trained, or is the chief, tells the user about it."""
+    reported_elsewhere: bool = False
+    """Whether another process, such as the chief, reports the result to the user."""
 
 
 def train(request: TrainRequest) -> Trained:
-    """Train as asked."""
+    """Train what a request asks for."""
     world = World.from_environment()
     workload = find_workload(request.workload)
     asked = load_config(request.workload, workload.defaults, request.recipe, request.settings)
@@ -37,7 +37,7 @@ def train(request: TrainRequest) -> Trained:
     if request.fresh and world.chief and world.restarts == 0:
         move_aside(folder.path)
     if world.launched or config.cluster.workers == 1:
-        return Trained(run(config, workload, folder.path, world), folder, told=not world.chief)
+        return Trained(run(config, workload, folder.path, world), folder, reported_elsewhere=not world.chief)
     folder.check(config)
     if finished := folder.finished():
         return Trained(finished, folder)
@@ -45,7 +45,7 @@ def train(request: TrainRequest) -> Trained:
 
 
 def train_part(request: TrainRequest, whole: str) -> None:
-    """Train a run of something larger, which needs it to be complete."""
+    """Train a run that is part of something larger; raise an exception unless it completes."""
     status = train(request).status
     if status is Status.INCOMPLETE:
         raise Interrupted(f"the same command continues {whole}")
@@ -69,4 +69,4 @@ def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Trained
     if exit_code in (ExitCode.BUG, ExitCode.MISTAKE):
         raise Failed(exit_code)
     known = folder.metadata()
-    return Trained(Status.INCOMPLETE if known is None else known.status, folder, told=True)
+    return Trained(Status.INCOMPLETE if known is None else known.status, folder, reported_elsewhere=True)

@@ -1,4 +1,4 @@
-"""Runs jobs in processes of their own, until all are done, a signal comes, or the time is up."""
+"""Runs jobs in separate processes, until all are done, a signal comes, or the time is up."""
 
 import contextlib
 import multiprocessing
@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 from scalewise.cluster.collectives import end_with_parent
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.machine_memory import keep_freed_memory
 from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.errors import ExitCode, Failed, Interrupted
 
@@ -24,7 +24,7 @@ class Work(Protocol):
 
 
 class JobsView(Protocol):
-    """Shows how far the jobs have got."""
+    """Shows the progress of the jobs."""
 
     def update(self) -> None:
         """Show the present state."""
@@ -34,7 +34,7 @@ class JobsView(Protocol):
 
 
 def run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> None:
-    """Let several processes do the same work, which they share out among them; until a moment of the clock."""
+    """Let several processes share the same work, until a deadline."""
     # Forked from a process that has torch imported already: a study of many jobs would import it once for each.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["scalewise.study.job", "scalewise.study.confirm"])
@@ -60,7 +60,7 @@ def run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> 
 
 
 def _check(jobs: Sequence[BaseProcess], stopped: bool) -> None:
-    """Refuse to go on where not all jobs have done their work."""
+    """Raise an exception if not all jobs completed their work."""
     unfinished = [job.exitcode for job in jobs if job.exitcode != ExitCode.COMPLETE]
     by_signal = [code for code in unfinished if code == ExitCode.STOPPED or (stopped and code is not None and code < 0)]
     if by_signal != unfinished:
@@ -70,7 +70,7 @@ def _check(jobs: Sequence[BaseProcess], stopped: bool) -> None:
 
 
 def _work(work: Work) -> None:
-    """Be a job."""
+    """Run a job."""
     end_with_parent(os.getppid())
     keep_freed_memory()
     raise SystemExit(int(work.work()))
