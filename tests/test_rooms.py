@@ -53,7 +53,7 @@ def test_one_file_knows_the_name_of_a_result(name: str) -> None:
 CLASSES_IN_TWO_FILES = {"Source"}
 """Where data is fetched from (data), and where a worker's examples come from (loop): to be renamed."""
 
-MODULES_IN_TWO_ROOMS = {"images", "train"}
+MODULES_IN_TWO_ROOMS = {"train"}
 """Beside the modules that a command or a result file is named after."""
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from loops import make_loop
 from processes import ROOT, train
 from scalewise.data.draws import integers, uniform
 from scalewise.data.order import ExampleOrder
-from test_loop import make_loop
 
 FILE = ROOT / "tests" / "workloads" / "transformed.py"
 QUICK = ("--exact", "--set", "recipe.global_batch=22", "--set", "recipe.microbatch=5", "--set", "stop.steps=10")

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import nn
 
+from loops import make_loop
 from processes import NETS, ROOT, train
 from scalewise.loop.step import take_step
 from scalewise.loop.train import Loop
 from scalewise.loop.votes import Votes
 from scalewise.workloads.find import find_workload
-from test_loop import make_loop
 
 SUMS = f"{ROOT}/examples/ragged.py:Sums"
 MOMENTUM = ("recipe.optimizer=momentum", "recipe.learning_rate=0.01", "stop.target=null", "stop.steps=100")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from loops import make_loop
 from processes import ROOT, group
 from scalewise.errors import UserError
 from scalewise.workloads.find import find_workload
-from test_loop import make_loop
 
 FILE = ROOT / "tests" / "workloads" / "wrong.py"
 find_workload(f"{FILE}:Right")  # which imports the file

@@ -19,7 +19,7 @@ from scalewise.loop.votes import Votes
 from scalewise.record.results.bench import Phase
 
 
-class Watch:
+class Stopwatch:
     """Adds up the time of each phase."""
 
     def __init__(self, device: torch.device) -> None:
@@ -44,7 +44,7 @@ class Watch:
 class WatchedFeed(Feed):
     """Feeds, and counts that as data."""
 
-    watch: Watch
+    watch: Stopwatch
 
     def microbatch(self, step: int, index: int) -> Split:
         """Return the examples."""
@@ -57,7 +57,7 @@ class WatchedFeed(Feed):
 class WatchedTotal(Total):
     """Adds up, and separates waiting for the slowest worker from the sum itself."""
 
-    def __init__(self, total: Total, watch: Watch) -> None:
+    def __init__(self, total: Total, watch: Stopwatch) -> None:
         self._total, self._watch = total, watch
         self.vector, self.pieces = total.vector, total.pieces
 
@@ -98,7 +98,7 @@ def without_barrier(phases: list[dict[Phase, float]]) -> list[dict[Phase, float]
 
 def seconds_by_phase(parts: Parts, steps: int) -> dict[Phase, float]:
     """Take some steps; return the seconds per step that this worker spent in each phase."""
-    watch = Watch(parts.state.weights.vector.device)
+    watch = Stopwatch(parts.state.weights.vector.device)
     fields = {field.name: getattr(parts.feed, field.name) for field in dataclasses.fields(parts.feed)}
     feed = WatchedFeed(**fields, watch=watch)
     watched = dataclasses.replace(parts, feed=feed, total=WatchedTotal(parts.total, watch))
