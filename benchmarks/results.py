@@ -32,7 +32,7 @@ def _file(name: str) -> Path:
 
 def _origin(extra_packages: Iterable[str]) -> dict[str, Any]:
     hardware = provenance.hardware(gpu=None)
-    hardware.pop("host")  # it tells a reader nothing
+    hardware.pop("host")  # readers have no use for it
     return {
         "made_by": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
         "date": datetime.date.today().isoformat(),

@@ -154,15 +154,19 @@ def optimizers_table(rows: Iterable[Row]) -> str:
 
 
 def archive_table(rows: Iterable[Row]) -> str:
-    header = ["studies", "trials", "rows", "GB", "analysed in, s", "memory, GB", "reading, against pandas"]
-    return _table(header, [_archive_cells(row) for row in rows])
+    rows = list(rows)
+    others = [name for name in ("pandas", "polars") if all(f"faster_than_{name}" in row for row in rows)]
+    header = ["studies", "trials", "rows", "GB", "analysed in, s", "memory, GB"]
+    return _table(
+        [*header, *(f"reading, against {name}" for name in others)], [_archive_cells(row, others) for row in rows]
+    )
 
 
-def _archive_cells(row: Row) -> list[str]:
+def _archive_cells(row: Row, others: Iterable[str]) -> list[str]:
     sizes = [f"{row[name]:,}" for name in ("studies", "trials", "rows")]
     seconds, memory = f"{row['analyze_seconds']:.0f}", f"{row['peak_gigabytes']:.1f}"
-    faster = _ratio(row["faster_than_pandas"], row["faster_than_pandas_range"])
-    return [*sizes, f"{row['gigabytes']:.1f}", seconds, memory, f"{faster} times as fast"]
+    faster = [_ratio(row[f"faster_than_{name}"], row[f"faster_than_{name}_range"]) for name in others]
+    return [*sizes, f"{row['gigabytes']:.1f}", seconds, memory, *(f"{ratio} times as fast" for ratio in faster)]
 
 
 def planning_table(rows: Iterable[Row]) -> str:

@@ -1,23 +1,24 @@
 """Trains every built-in workload by its default recipe and records when it reaches its target."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from results import read_results, write_results
-from scalewise.data.images import IMAGE_DATA
-from scalewise.workloads.images import default_of, model_names
+from scalewise.models.fully_connected import FULLY_CONNECTED
+from scalewise.workloads.images import Pair
+from scalewise.workloads.registry import IMAGES
 from training_command import TrainingCommand
 
-_FULLY_CONNECTED = ("fc_1024", "fc_64_64_64")  # of any widths, these
+_WIDTHS = ("fc_1024", "fc_64_64_64")  # of any widths, these
 _PAGE = Path(__file__).parent.parent / "docs" / "targets.md"
 _INTRODUCTION = """# Targets
 
-Every built-in workload has a target and a default recipe that reaches it; seed 0, one run each, to the first
-evaluation past the target. `make bench-targets` makes this page; a workload without a row has not been run yet. The
-largest subset of MNIST is MNIST itself, with the same recipe: one run stands for both.
+Every built-in workload has a target and a default recipe that reaches it. Each row is one run with seed 0, up to the
+first evaluation past the target. `make bench-targets` makes this page; a workload without a row has not been run yet.
+The largest subset of MNIST is MNIST itself, with the same recipe, so one run counts for both.
 """
 
 
@@ -27,9 +28,9 @@ def main(
     """Train them one after the other; write results/targets.json and docs/targets.md after each."""
     known = read_results("targets") or {"rows": []}
     rows = {row["workload"]: row for row in known["rows"]}
-    everything = list(_workloads())
+    everything = dict(_workloads())
     for workload in [only] if only in everything else [name for name in everything if only in name]:
-        twin = _twin(workload)
+        twin = _twin(workload, everything)
         rows[workload] = row = {**rows[twin], "workload": workload, "same_run_as": twin} if twin else _measure(workload)
         print(f"{workload}: {row['stopped_by']} after {row['epochs']} epochs", flush=True)
         ordered = [rows[name] for name in everything if name in rows]
@@ -37,22 +38,22 @@ def main(
         _PAGE.write_text(page(ordered), encoding="utf-8")
 
 
-def _workloads() -> Iterator[str]:
-    for data in IMAGE_DATA:
-        for model in model_names(data):
-            yield from (f"{data}/{name}" for name in (_FULLY_CONNECTED if model.startswith("fc") else (model,)))
+def _workloads() -> Iterator[tuple[str, Pair]]:
+    for pair in IMAGES.pairs:
+        names = _WIDTHS if pair.network is FULLY_CONNECTED else pair.network.names
+        yield from ((f"{pair.data.name}/{name}", pair) for name in names)
 
 
-def _twin(workload: str) -> str | None:
+def _twin(workload: str, everything: Mapping[str, Pair]) -> str | None:
     """Name an earlier workload with the same examples, network and recipe, whose run is the same run."""
-    data_name, _, model = workload.rpartition("/")
-    data = IMAGE_DATA[data_name]
-    for other in IMAGE_DATA.values():
-        if other is data:
+    model = workload.rpartition("/")[2]
+    pair = everything[workload]
+    for name, other in everything.items():
+        if name == workload:
             return None
-        same_examples = (other.source, other.train_examples) == (data.source, data.train_examples)
-        if same_examples and default_of(other.name, model) == default_of(data_name, model):
-            return f"{other.name}/{model}"
+        same_examples = (other.data.source, other.data.examples) == (pair.data.source, pair.data.examples)
+        if same_examples and other.default == pair.default and name == f"{other.data.name}/{model}":
+            return name
     return None
 
 
@@ -86,7 +87,7 @@ def page(rows: Iterable[dict[str, Any]]) -> str:
         [
             _INTRODUCTION,
             f"One worker on {hardware['processor']}, {hardware['cores']} cores; torch {versions['torch']}. The machine",
-            "did other work meanwhile, which the seconds show.",
+            "did other work at the same time, which makes some of the times longer.",
             "",
             "| workload | target | reached | steps | epochs | seconds of training |",
             "|---|---|---|---:|---:|---:|",

@@ -25,29 +25,29 @@ workers of 512 examples. Batch normalisation sees 512 examples, as it would on e
 
 ![Validation accuracy over the epochs for every recipe, against the small-batch baseline](pictures/convergence.png)
 
-* Nothing changed (`naive`), the accuracy collapses: the same rate takes an eighth of the steps.
-* Batch normalisation alone, with the rate of the small batch, brings most of it back.
-* The rate times eight, with a warmup of two epochs, brings about half of what was lost back without normalisation and
-  most of it with normalisation, where its end moves by five points from seed to seed.
-* LAMB brings much of the accuracy back without normalisation. With it, it ends above the baseline.
+* With nothing changed (`naive`), the accuracy collapses: the run takes an eighth of the steps at the same rate.
+* Batch normalisation alone, at the rate of the small batch, recovers most of the accuracy.
+* Eight times the rate, with a warmup of two epochs, recovers about half of the loss without normalisation and most of
+  it with normalisation; with normalisation, the final accuracy varies by five points between seeds.
+* LAMB recovers much of the accuracy without normalisation. With normalisation it ends above the baseline.
 
 """
 
 _ORIGIN = """
-A course on large-batch training published the same conditions for a network of its own; the last column has its
-figures. They need not be equal: what counts is what collapses and what brings it back.
+A course on large-batch training published the same comparison for another network; the last column has its figures.
+They need not be equal: the question is which recipes collapse and which ones recover the accuracy.
 
-Every row but LAMB's takes plain momentum of 0.9, at 0.02 for batch 512, and the network without normalisation clips
-gradients longer than 2 in every row: a row differs from the baseline by its workload and by what its name says.
-Without clipping eight times the rate brings that network little; with Nesterov's momentum, which is stable up to a
-third of the rate on a quadratic, it does harm: by it, without clipping and with a warmup of five epochs, an earlier
-version of this page had 73.6 for the baseline and 27.2 for `linear+warmup`, over three seeds. Rates, clipping and the
-length of the warmup were chosen on the validation accuracy of seed 0, which is also in the table, by more than forty
-tries in several sittings: this is what such tuning can reach, not what a first guess gives. LARS was tried with three
-settings, all far below LAMB, and left out.
+Every row except LAMB's uses plain momentum of 0.9, at a rate of 0.02 for batch 512. The network without normalisation
+clips gradients with a norm above 2 in every row. So a row differs from the baseline only by its workload and by what
+its name says. Without clipping, eight times the rate helps that network little. With Nesterov's momentum, which on a
+quadratic is stable only up to a third of the rate, it does harm: with Nesterov's momentum, no clipping and a warmup of
+five epochs, an earlier version of this page had 73.6 for the baseline and 27.2 for `linear+warmup`, over three seeds.
+Rates, clipping and the length of the warmup were chosen by the validation accuracy of seed 0, which is also in the
+table, in more than forty attempts. So the table shows what such tuning can reach, not what a first guess gives. LARS
+was tried with three settings, all far below LAMB, and left out.
 
 `make convergence` trains all of it, draws the picture and writes this page; `docs/results/convergence.json` holds the
-numbers. On two cores that takes half an hour. Stopped, it goes on where it was.
+numbers. On two cores that takes half an hour. If it is stopped, run it again to continue.
 """
 
 

@@ -44,21 +44,21 @@ _PREDICT = "scalewise predict examples/p100_throughput.csv --up-to 8"
 
 _PAGE = """# Plans from published figures
 
-Plans need no training of one's own: two tables and a list of clusters will do. `make plans` makes this page from tables
-in `examples/`; the numbers are in `docs/results/plans.json`.
+You can plan without training anything yourself: two tables and a list of clusters are enough. `make plans` makes this
+page from tables in `examples/`; the numbers are in `docs/results/plans.json`.
 
 ## Which cloud cluster for an audio model
 
 `examples/ddsp_cluster_runs.csv` has 42 runs of the DDSP audio autoencoder on rented GPUs: batch size, learning rate,
-steps, hours, price. A run arrived when its loss came down to 5. Two lines make the tables of it (`OUT` is a folder):
+steps, hours, price. A run reached the target when its loss fell to 5. Two commands make the tables (`OUT` is a folder):
 
 ```
 {steps_line}
 {speed_line}
 ```
 
-Nothing says that those trainings give the same model on every cluster. So the steps are taken by cluster here, which
-the column `cluster` says. Steps that `scalewise` measured need no such column.
+Those runs need not give the same model on every cluster. So the column `cluster` says which cluster the steps of a row
+are for. Steps that `scalewise` measured need no such column.
 
 ```
 {plan} --only "{t4}"
@@ -68,10 +68,11 @@ the column `cluster` says. Steps that `scalewise` measured need no such column.
 
 {t4_says}
 
-Runs with batch 16 that were stopped at 30,000 steps tell nothing, since those that arrived took 39,401 and more: they
-are left out. Batch 64 with a learning rate of 0.0003 is different: one of its three runs went to 30,000 steps
-without arriving, when the other two took 20,000. Every two arrivals pay for one failure, which makes it {risky_cost}
-units and not {naive_cost}: it is not the cheapest. `--reliability 1.0` would leave it out altogether.
+Runs with batch 16 that were stopped at 30,000 steps are left out, because the runs that reached the target took at
+least 39,401 steps. Batch 64 with a learning rate of 0.0003 is different: one of its three runs took 30,000 steps and
+did not reach the target, while the other two took 20,000. So every two successful runs pay for one failure. The
+expected cost is {risky_cost} units instead of {naive_cost}, and this setting is not the cheapest. `--reliability 1.0`
+would exclude it.
 
 With the V100 allowed, the frontier is:
 
@@ -82,7 +83,7 @@ With the V100 allowed, the frontier is:
 ## How far 32 GPUs can be predicted from 8
 
 `examples/p100_throughput.csv` is a published scaling table: five series on up to 32 P100 GPUs in nodes of four. The
-[speed model](guide.md#plan) is fitted to up to 8 workers and predicts the rest:
+[speed model](guide.md#plan) is fitted to at most 8 workers and predicts the rest:
 
 ```
 {predict}
@@ -94,8 +95,8 @@ With the V100 allowed, the frontier is:
 
 ## 90 epochs of ResNet-50
 
-A plan may also be for a fixed number of epochs: every batch size "arrives" after the steps that they take.
-`examples/resnet50_quality.csv` has the accuracy that 90 epochs of ImageNet came to, which is carried along:
+A plan can also be for a fixed number of epochs: every batch size then reaches its target after as many steps as those
+epochs have. `examples/resnet50_quality.csv` has the accuracy after 90 epochs of ImageNet, which the plan shows too:
 
 ```
 {epochs_line}
@@ -104,8 +105,8 @@ A plan may also be for a fixed number of epochs: every batch size "arrives" afte
 
 {epochs_table}
 
-The last column is what the same table says that training took, evaluation included. Nobody named a price, so the
-plan is about time only.
+The last column has the published hours of the same training, evaluation included. There are no prices, so the plan is
+about time only.
 """
 
 _PUBLISHED_HOURS = {1: 148.267, 8: 20.583, 16: 11.25, 24: 8.117, 32: 6.55}
@@ -161,7 +162,7 @@ def _page(small: PlanFile, everything: PlanFile, epochs: PlanFile, predicted: di
         plan=_PLAN,
         t4=_T4,
         t4_table=_plan_table(small.frontier),
-        t4_says=" ".join(sentence for sentence in small.says if sentence.startswith("The ")),
+        t4_says=" ".join(small.says[: len(small.choices)]),
         risky_cost=money(risky.cost),
         naive_cost=money(risky.cost * risky.steps / risky.expected_steps),
         all_table=_plan_table(everything.frontier),
@@ -180,7 +181,7 @@ def _plan_table(points: Sequence[Offer]) -> str:
         f"{one.step_seconds:.2f} | {duration(one.hours)} | {money(one.cost)} | {reach(one.reliability, one.runs)} |"
         for one in points
     ]
-    head = "| cluster | batch | learning rate | steps | s/step | time | cost, units | arrived |"
+    head = "| cluster | batch | learning rate | steps | s/step | time | cost, units | reached the target |"
     return "\n".join([head, "|---|---:|---:|---:|---:|---:|---:|---:|", *rows])
 
 

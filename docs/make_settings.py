@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from scalewise.config import Config
 from scalewise.config.duration import DurationField
-from scalewise.config.target import TargetField
+from scalewise.config.target import LossTargetField, TargetField
 
 _INTRODUCTION = """# Settings
 
@@ -44,7 +44,7 @@ def _kind(annotation: Any) -> str:
         return ", ".join(map(str, typing.get_args(annotation)))
     if annotation == DurationField:
         return "duration"
-    if annotation == TargetField:
+    if annotation in (TargetField, LossTargetField):
         return "text"
     if typing.get_origin(annotation) is typing.Annotated:
         return _kind(typing.get_args(annotation)[0])

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from scalewise.analysis.analyze import analyze
-from scalewise.analysis.curve import Curve
+from scalewise.analysis.critical import CriticalBatch, NoFit
+from scalewise.analysis.curve import StepsCurve
 from scalewise.analysis.step_charts import BATCH_SIZE
 from scalewise.figures.picture import picture
 from scalewise.figures.plot import Axis, Line, Mark, Plot, Series, Shape
@@ -25,13 +26,13 @@ _HERE = Path(__file__).parent
 _RESULT = _HERE / "results" / "study.json"
 _PICTURES = _HERE / "pictures"
 _GOOD_GUESS = 3.0
-"""A critical batch size guessed within this factor is of use."""
+"""An estimate of the critical batch size within this factor is useful."""
 
 _PAGE = """# Steps to target against batch size: MNIST
 
 A network of three layers of 128 units, trained to a validation error of {target} with batch sizes from {first:,} to
 {last:,}: {trials} settings of learning rate and momentum for each batch size and each of two optimizers. Racing stopped
-what could not change the answer.
+trials that could not change the answer.
 
 ![Steps to target against batch size for both optimizers, and what the noise scale predicts](pictures/study.png)
 
@@ -57,13 +58,14 @@ The interval is from the best trial to the third best. A trial was measured ever
 
 ## What racing saved
 
-All trials to the end would have been {examples_whole:,.0f} million examples. With racing they were
+Without racing, the trials would have taken {examples_whole:,.0f} million examples. With racing they took
 {examples_raced:,.0f} million, {saved:.1f} times fewer; the three best of each batch size are trained to the end, to see
-that they do not diverge. Where few settings arrive at all, as with plain SGD at the largest batches, there is little to
-race. The answer is the same: [the benchmarks](../benchmarks/README.md#what-racing-saves) compare, on other workloads.
+that they do not diverge. If few settings reach the target at all, as with plain SGD at the largest batches, racing
+saves little. The answer is the same: [the benchmarks](../benchmarks/README.md#what-racing-saves) compare it on other
+workloads.
 
 `make study` trains all of it, draws the pictures and writes this page; `docs/results/study.json` holds the numbers. On
-two cores that takes a few hours. Stopped, it goes on where it was.
+two cores that takes a few hours. If it is stopped, run it again to continue.
 """
 
 
@@ -87,7 +89,7 @@ def main(folder: Path, noise_file: Path) -> None:
     (_HERE / "study.md").write_text(_page(content, curves), encoding="utf-8")
 
 
-def _optimizer(curve: Curve) -> str:
+def _optimizer(curve: StepsCurve) -> str:
     return curve.name.rpartition("/")[2]
 
 
@@ -106,7 +108,7 @@ def _racing(folder: Path) -> dict[str, float]:
     return {"examples_raced": raced, "examples_whole": whole, "times_fewer": whole / raced}
 
 
-def _draw(file: Path, curves: list[Curve], noise_scale: float) -> None:
+def _draw(file: Path, curves: list[StepsCurve], noise_scale: float) -> None:
     sizes = [row.batch_size for curve in curves for row in curve.rows]
     batches = [float(batch) for batch in np.geomspace(min(sizes), max(sizes), 80)]
     series = [drawn for colour, curve in enumerate(curves) for drawn in _curve_series(curve, colour, batches)]
@@ -123,12 +125,12 @@ def _draw(file: Path, curves: list[Curve], noise_scale: float) -> None:
     write_result(file, picture(Plot("Steps to target against batch size", BATCH_SIZE, y, tuple(series))))
 
 
-def _curve_series(curve: Curve, colour: int, batches: list[float]) -> list[Series]:
+def _curve_series(curve: StepsCurve, colour: int, batches: list[float]) -> list[Series]:
     marks = tuple(
         Mark(row.batch_size, row.steps, low=row.low, high=row.high) for row in curve.rows if row.steps is not None
     )
     measured = Series(_optimizer(curve), marks, colour, Line.NONE)
-    if curve.fit.value is None:
+    if isinstance(curve.fit, NoFit):
         return [measured]
     name = f"{_optimizer(curve)}: B_crit = {curve.fit.value:,.0f}"
     return [measured, _line(name, [(batch, curve.fit.steps(batch)) for batch in batches], colour, Line.SOLID)]
@@ -138,7 +140,7 @@ def _line(name: str, points: list[tuple[float, float]], colour: int | None, line
     return Series(name, tuple(Mark(x, y) for x, y in points), colour, line, Shape.NONE)
 
 
-def _page(content: dict[str, Any], curves: list[Curve]) -> str:
+def _page(content: dict[str, Any], curves: list[StepsCurve]) -> str:
     described, racing = content["descriptions"], content["racing"]
     sizes = sorted({one["batch_size"] for one in described})
     every = sorted({one["every_examples"] for one in described})
@@ -168,7 +170,7 @@ def _page(content: dict[str, Any], curves: list[Curve]) -> str:
     )
 
 
-def _said(curve: Curve) -> str:
+def _said(curve: StepsCurve) -> str:
     regions = [(row.batch_size, curve.region(row)) for row in curve.rows]
     named = {region: [size for size, there in regions if there is region] for _, region in regions if region}
     spans = ", ".join(
@@ -178,11 +180,11 @@ def _said(curve: Curve) -> str:
     return f"{curve.fit.says}; {spans}."
 
 
-def _further(curves: list[Curve]) -> str:
+def _further(curves: list[StepsCurve]) -> str:
     """Say which optimizer scales further: where perfect scaling ends, and how few steps there can be."""
     ends = [(curve.overhead.value, min(row.steps for row in curve.rows if row.steps is not None)) for curve in curves]
     found = [
-        f"`{_optimizer(curve)}` takes 20 % more examples than it must at a batch of {end:,.0f}, and never fewer than "
+        f"`{_optimizer(curve)}` needs 20 % more examples than the minimum at a batch of {end:,.0f}, and at least "
         f"{fewest:,.0f} steps"
         for curve, (end, fewest) in zip(curves, ends, strict=True)
         if end is not None
@@ -190,7 +192,7 @@ def _further(curves: list[Curve]) -> str:
     return f"Which one scales further? {'; '.join(found)}."
 
 
-def _row(size: int, curves: list[Curve]) -> str:
+def _row(size: int, curves: list[StepsCurve]) -> str:
     cells = [f"{size:,}"]
     for curve in curves:
         row = next((row for row in curve.rows if row.batch_size == size), None)
@@ -202,24 +204,25 @@ def _row(size: int, curves: list[Curve]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _noise_says(noise: dict[str, Any], curves: list[Curve]) -> str:
-    """Say how well the cheap guess did."""
-    measured = {_optimizer(curve): curve.fit.value for curve in curves if curve.fit.value is not None}
+def _noise_says(noise: dict[str, Any], curves: list[StepsCurve]) -> str:
+    """Say how good the cheap estimate is."""
+    measured = {_optimizer(curve): curve.fit.value for curve in curves if isinstance(curve.fit, CriticalBatch)}
     ratios = [
         f"{noise['value'] / value:.2g} times the critical batch size of `{name}`" for name, value in measured.items()
     ]
     low, high = (f"{noise[end]:,.0f}" if noise[end] is not None else "?" for end in ("low", "high"))
     return (
-        f"The gradient noise scale of a short training is {noise['value']:,.0f} ({low} to {high}), which is "
-        f"{' and '.join(ratios)}: {_judged([noise['value'] / value for value in measured.values()])}. It knows nothing "
-        "of the optimizer, and was measured before the target was reached; the dotted line is what it would predict."
+        f"The gradient noise scale of a short training run is {noise['value']:,.0f} ({low} to {high}), which is "
+        f"{' and '.join(ratios)}: {_judged([noise['value'] / value for value in measured.values()])}. It does not "
+        "depend on the optimizer, and was measured before the target was reached. The dotted line shows what it would "
+        "predict."
     )
 
 
 def _judged(ratios: list[float]) -> str:
     if all(1 / _GOOD_GUESS <= ratio <= _GOOD_GUESS for ratio in ratios):
         return "the right order of magnitude"
-    return "as a guess it is too large" if max(ratios) > _GOOD_GUESS else "as a guess it is too small"
+    return "as an estimate it is too large" if max(ratios) > _GOOD_GUESS else "as an estimate it is too small"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A workload of one's own: tell two spirals apart. Run it with `scalewise train examples/spirals.py:Spirals`."""
+"""Your own workload: a network that separates two spirals. Train it: `scalewise train examples/spirals.py:Spirals`."""
 
 import math
 

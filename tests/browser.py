@@ -25,7 +25,7 @@ _END = b"\0"
 def browser() -> Iterator["Browser"]:
     """Start chromium, and end it with everything it started."""
     program = shutil.which("chromium")
-    assert program is not None, "there is no chromium here: 'make browser' installs it with apt"
+    assert program is not None, "there is no chromium here: 'make services' installs it with apt"
     to_browser, from_browser = os.pipe(), os.pipe()
     with tempfile.TemporaryDirectory(prefix="scalewise-browser-", ignore_cleanup_errors=True) as profile:
         process = _start(program, Path(profile), to_browser[0], from_browser[1])
@@ -159,7 +159,7 @@ class Page:
         return base64.b64decode(self.call("Page.printToPDF", printBackground=False, preferCSSPageSize=True)["data"])
 
     def complaints(self) -> list[str]:
-        """Return what the console was told and every error."""
+        """Return the messages on the console and every error."""
         wanted = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
         return [json.dumps(event["params"]) for event in self._events() if event["method"] in wanted]
 

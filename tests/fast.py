@@ -50,13 +50,10 @@ def _reached(function: Callable[..., Any], seen: set[int]) -> Iterator[object]:
 
 
 def _asks_for_processes(code: CodeType) -> bool:
-    words = {word for constant in code.co_consts if isinstance(constant, tuple) for word in constant}
+    keywords = {word for constant in code.co_consts if isinstance(constant, tuple) for word in constant}
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    return (
-        "workers" in words
-        or any(name in code.co_names for name in _STARTED_BY_PYTHON)
-        or any(map(_asks_for_processes, inner))
-    )
+    called = any(name in code.co_names for name in _STARTED_BY_PYTHON)
+    return called or "workers" in keywords or any(map(_asks_for_processes, inner))
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -134,7 +134,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
     """Wait for something that must happen, and fail when it does not."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
-        assert time.monotonic() < deadline, f"waited in vain until {what}"
+        assert time.monotonic() < deadline, f"waited too long until {what}"
         time.sleep(0.01)
 
 
@@ -160,6 +160,7 @@ def _work(rank: int, workers: int, port: int, arguments: list[str], env: dict[st
         os.environ.update({key: str(value) for key, value in place.items()})
         os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), GLOO_SOCKET_IFNAME="lo")
     os.environ.update(env)
+    sys.path[:0] = filter(None, env.get("PYTHONPATH", "").split(os.pathsep))  # as in a process that begins with it
     descriptor = os.open(log, os.O_WRONLY | os.O_APPEND)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)

@@ -1,4 +1,4 @@
-"""Advice: the whole way from a workload to a report, in real processes, interrupted and continued."""
+"""Advice: all parts from a workload to a report, in real processes, interrupted and continued."""
 
 import json
 import signal
@@ -15,7 +15,7 @@ from scalewise.record.folder import RunFolder
 SPIRALS = f"{ROOT / 'examples' / 'spirals.py'}:Spirals"
 
 
-def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> None:
+def test_a_users_workload_interrupted_and_continued(tmp_path: Path) -> None:
     out = tmp_path / "advise"
     command = ("advise", SPIRALS, "--target", "val/classification_error<0.2", "--out", out, "--minutes", "0.6")
     process = start(*command)
@@ -30,7 +30,7 @@ def test_a_workload_of_ones_own_interrupted_and_continued(tmp_path: Path) -> Non
         assert ended.exit_code == 0, ended.output
         if "Use a batch of" in ended.output:
             break
-        assert "give it more --minutes" in ended.output
+        assert "Allow more --minutes" in ended.output
     assert {file: file.stat().st_mtime_ns for file in done} == done, "what was done is not done again"
     last = ended.output.splitlines()[-10:]
     for beginning in (
@@ -63,7 +63,7 @@ def test_a_trial_may_take_longer_than_the_pilot(stopped_by: str, epochs: float, 
 def test_too_little_time_says_how_much_more_it_takes(tmp_path: Path) -> None:
     ended = group(1, "advise", SPIRALS, "--out", tmp_path, "--minutes", "0.05")
     assert ended.exit_code == 0, ended.output
-    assert "give it more --minutes: a first study takes " in " ".join(ended.output.split())
+    assert "Allow more --minutes: a first study takes " in " ".join(ended.output.split())
 
 
 def test_other_advice_in_the_folder(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_other_advice_in_the_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("workload", "options", "says"),
     [
-        (SPIRALS, ("--minutes", "0"), "--minutes 0 should be more than 0"),
+        (SPIRALS, ("--minutes", "0"), "--minutes 0 must be greater than 0"),
         ("digits/fc_64_6x", (), "fc_64_6x"),
         (SPIRALS, ("--target", "val/nothing<1"), "val/nothing"),
         (SPIRALS, ("--clusters", "nowhere.yaml"), "nowhere.yaml"),

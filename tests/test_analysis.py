@@ -1,7 +1,6 @@
 """Steps to target and the critical batch size: from studies in the public layout, and from a plain table."""
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,36 +10,13 @@ from scipy import stats
 
 from processes import Finished, group
 from scalewise.analysis.archive import Skipped, read_archive
-from scalewise.analysis.critical import CurvePoint, fit_critical_batch
+from scalewise.analysis.critical import CurvePoint, NoFit, fit_critical_batch
 from scalewise.analysis.curve import Region, make_curve
 from scalewise.analysis.outcomes import DECIDING_TRIALS, Outcome, steps_to_target
 from scalewise.analysis.student import log_tail_of_four, quantile
+from studies import MEASUREMENTS_HEADER, write_study
 
-HEADER = "step,train/classification_error,val/classification_error"
 BATCH_SIZES = [8 * 2**power for power in range(11)]
-
-
-def write_study(
-    root: Path, batch_size: int, trials: Mapping[int, Sequence[str]], status: Mapping[int, str] | None = None
-) -> Path:
-    """Write a study in the public layout, each trial as lines of its measurements."""
-    folder = root / "mnist" / "fc_64" / "sgd" / str(batch_size)
-    folder.mkdir(parents=True)
-    description = {"batch_size": batch_size, "dataset": "mnist", "model": "fc_64", "optimizer": "sgd"}
-    rest = {"early_stopping": False, "train_steps": 100, "parameter_configs": {}}
-    (folder / "study.json").write_text(json.dumps({**description, **rest}))
-    for trial_id, lines in trials.items():
-        (folder / str(trial_id)).mkdir()
-        parameters = {"learning_rate": 0.1 * (trial_id + 1), "momentum": 0.5}
-        metadata = {
-            "trial_id": trial_id,
-            "status": (status or {}).get(trial_id, "COMPLETE"),
-            "steps": 100,
-            "parameters": parameters,
-        }
-        (folder / str(trial_id) / "metadata.json").write_text(json.dumps(metadata))
-        (folder / str(trial_id) / "measurements.csv").write_text("\n".join([HEADER, *lines, ""]))
-    return folder
 
 
 def analyze(*arguments: object) -> Finished:
@@ -87,8 +63,8 @@ def test_several_targets_side_by_side(tmp_path: Path) -> None:
 def test_damage_is_named_also_where_nobody_asked_for_its_column(tmp_path: Path, damage: str) -> None:
     good = ["0,0.9,0.9", "10,0.1,0.02"]
     folder = write_study(tmp_path, 64, dict.fromkeys(range(3), good))
-    (folder / "1" / "measurements.csv").write_text(f"{HEADER}\n0,0.9,0.9\n10,{damage},0.02\n")
-    wanted = HEADER.split(",")[-1]
+    (folder / "1" / "measurements.csv").write_text(f"{MEASUREMENTS_HEADER}\n0,0.9,0.9\n10,{damage},0.02\n")
+    wanted = MEASUREMENTS_HEADER.split(",")[-1]
     skipped: list[Skipped] = []
     (study,) = read_archive(tmp_path, lambda _: [wanted], skipped)
     assert [trial.trial_id for trial in study.trials] == [0, 2]
@@ -98,8 +74,8 @@ def test_damage_is_named_also_where_nobody_asked_for_its_column(tmp_path: Path, 
 def test_what_is_damaged_is_left_out_and_named(tmp_path: Path) -> None:
     good = ["0,0.9,0.9", "10,0.1,0.02"]
     folder = write_study(tmp_path, 64, dict.fromkeys(range(6), good))
-    (folder / "1" / "measurements.csv").write_text(f"{HEADER}\n0,0.9,0.9\n10,0.1")
-    (folder / "2" / "measurements.csv").write_text(f"{HEADER}\n0,high,0.9\n")
+    (folder / "1" / "measurements.csv").write_text(f"{MEASUREMENTS_HEADER}\n0,0.9,0.9\n10,0.1")
+    (folder / "2" / "measurements.csv").write_text(f"{MEASUREMENTS_HEADER}\n0,high,0.9\n")
     (folder / "3" / "metadata.json").write_text('{"status": "COMPL')
     (folder / "4" / "measurements.csv").write_bytes(b"")  # a trial that was never measured
     (folder / "plots").mkdir()
@@ -168,19 +144,19 @@ def test_the_interval_covers_the_truth(noise: float, points: int) -> None:
 
 def test_other_forms_are_not_given_a_number() -> None:
     square_root = fit_critical_batch([CurvePoint(batch, 1e5 / batch**0.5) for batch in BATCH_SIZES])
-    assert (square_root.value, square_root.form_fits) == (None, False)
+    assert isinstance(square_root, NoFit) and not square_root.form_fits
     assert "raised to" in square_root.says
     few = fit_critical_batch([CurvePoint(8, 100), CurvePoint(16, 50)])
-    assert (few.value, few.form_fits) == (None, False)
+    assert few == NoFit("at least 3 batch sizes must reach the target to fit a curve")
 
 
 def test_curves_that_never_bend_have_a_bound_instead() -> None:
     perfect = fit_critical_batch([CurvePoint(batch, 1e6 / batch) for batch in BATCH_SIZES])
-    assert (perfect.value, perfect.high) == (None, None)
+    assert isinstance(perfect, NoFit) and perfect.form_fits and perfect.high is None
     assert perfect.low is not None and perfect.low > 8192
     assert "scales perfectly" in perfect.says
     flat = fit_critical_batch([CurvePoint(batch, 100) for batch in BATCH_SIZES])
-    assert (flat.value, flat.low) == (None, None)
+    assert isinstance(flat, NoFit) and flat.low is None
     assert flat.high is not None and flat.high < 8
 
 

@@ -1,4 +1,4 @@
-"""The Python API with workers and jobs: classes that no file has, threads, interrupts, and what went wrong elsewhere."""
+"""The Python API with workers and jobs: classes that no file has, threads, interrupts, and failures elsewhere."""
 
 import json
 import os
@@ -13,9 +13,9 @@ import torch
 from safetensors.torch import load_file
 
 import scalewise as sw
+from host_state import state
 from processes import group, wait_until
 from python_workloads import SHORT, Broken, Circle, Locked, Mistaken, Normalised
-from test_host import state
 
 
 def test_a_run_is_the_same_however_it_is_trained(here: Path) -> None:

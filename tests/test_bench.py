@@ -16,7 +16,7 @@ from scalewise.bench.verdict import Verdict, verdict
 from scalewise.cluster.world import World
 from scalewise.config import load_config
 from scalewise.record.results.bench import BenchFile, Phase
-from scalewise.record.throughput import read_throughput, series
+from scalewise.record.throughput import read_throughput, speed_series
 from scalewise.run.build import build_loop, resolved
 from scalewise.workloads.find import find_workload
 
@@ -58,7 +58,7 @@ def test_strong_scaling_keeps_the_global_batch(tmp_path: Path) -> None:
     assert ended.exit_code == 0, ended.output
     points = read_throughput(tmp_path / "throughput.csv")
     assert [(point.workers, point.global_batch) for point in points] == [(1, 96), (2, 96)]
-    assert [line.name for line in series(points, weak=False)] == ["local, 96 in all"]
+    assert [line.name for line in speed_series(points, weak=False)] == ["local, 96 in all"]
     trace = json.loads((tmp_path / "trace-2-16-worker1.json").read_text())
     assert trace["traceEvents"]
 
@@ -166,7 +166,7 @@ def refused(ended: Finished, words: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([DIGITS, "--seconds", "0"], "--seconds 0: it should be more than 0"),
+        ([DIGITS, "--seconds", "0"], "--seconds 0 must be greater than 0"),
         ([DIGITS, "--workers", "1,0"], "--workers '1,0' should be different positive whole numbers"),
         ([DIGITS, "--workers", "2,2"], "different positive"),
         ([DIGITS, "--scaling", "week"], "did you mean 'weak'"),

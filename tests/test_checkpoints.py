@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from mischief import MISCHIEF, mischief
 from processes import NETS, Run, finish, group, start, train
 from scalewise.config import Checkpoint
 from scalewise.errors import FolderError
@@ -19,7 +20,6 @@ from scalewise.record.results.checkpoint import CheckpointNumbers
 from scalewise.run.recorder import CheckpointTimer
 from scalewise.storage import LocalStore
 
-MISCHIEF = f"{NETS}:Mischief"
 NUMBERS = CheckpointNumbers(workload="digits/fc_64_64")
 EVERY_5 = ("--exact", "--set", "checkpoint.every_steps=5")
 
@@ -27,8 +27,7 @@ EVERY_5 = ("--exact", "--set", "checkpoint.every_steps=5")
 @pytest.fixture
 def stopped(tmp_path: Path) -> Run:
     """A run that was stopped after step 22 or so, with checkpoints at 15, 20 and there."""
-    plan = {"do": "SIGTERM", "rank": 0, "count": 110, "during": "loss", "once": str(tmp_path / "once")}
-    env = {"SCALEWISE_TEST_MISCHIEF": json.dumps(plan)}
+    env = mischief("SIGTERM", tmp_path / "once", count=110)
     ended = group(1, "train", MISCHIEF, "--out", tmp_path / "run", *EVERY_5, env=env)
     assert ended.exit_code == 4, ended.output
     return Run(tmp_path / "run")
@@ -99,9 +98,8 @@ def test_a_checkpoint_of_another_network_is_refused(stopped: Run, tmp_path: Path
     """The same name, but the user has changed the file."""
     file = tmp_path / "changed.py"
     asked = ("train", f"{file}:Mischief", "--out", tmp_path / "changed", *EVERY_5)
-    plan = {"do": "SIGTERM", "rank": 0, "count": 110, "during": "loss", "once": str(tmp_path / "once again")}
     file.write_text(NETS.read_text())
-    assert group(1, *asked, env={"SCALEWISE_TEST_MISCHIEF": json.dumps(plan)}).exit_code == 4
+    assert group(1, *asked, env=mischief("SIGTERM", tmp_path / "once again", count=110)).exit_code == 4
     file.write_text(
         NETS.read_text() + "\n\nMischief.model = lambda self: nn.Sequential(nn.Flatten(), nn.Linear(64, 10))\n"
     )
@@ -163,7 +161,7 @@ def test_a_full_disk_does_not_end_the_training(tmp_path: Path) -> None:
     )
     ended = finish(process)
     assert ended.exit_code == 0, ended.output
-    assert "no checkpoint at step 50, but training goes on: cannot write" in ended.output
+    assert "no checkpoint at step 50, but training continues: cannot write" in ended.output
     assert "File too large" in ended.output
     assert Run(tmp_path / "run").bits == reference.bits
     assert list((tmp_path / "run" / "checkpoints").iterdir()) == []

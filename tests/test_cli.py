@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from safetensors.torch import load_file
 
 from processes import ROOT, group, train
 from scalewise import __version__
+from scalewise.cli.train import ENDS
 from scalewise.config import Config, read_config
+from scalewise.loop.stopping import Reason
 from scalewise.requests import KINDS, Request
 
 DIGITS = "digits/fc_64_64"
@@ -88,7 +91,30 @@ def test_workloads_lists_them_all() -> None:
     output = group(1, "workloads").output
     for name in ("digits/fc_<widths>", "mnist/simple_cnn_base", "mnist_subsets/mnist_6875/simple_cnn_narrow"):
         assert name in output
-    assert "error<0.05" in output and "55000/5000/10000" in output
+    assert re.search(r"digits/fc_<widths> +val/classification_error<0.05", output)
+    assert re.search(r"mnist +55,000 +5,000 +10,000 +11.6 MB +here", output)
+
+
+def read_terminal(main: int) -> str:
+    shown = b""
+    try:
+        while chunk := os.read(main, 65536):
+            shown += chunk
+    except OSError:  # how a terminal says that the other side is gone
+        pass
+    return shown.decode()
+
+
+def test_workloads_fit_into_a_narrow_terminal() -> None:
+    main, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (60, 80))
+    process = subprocess.Popen([sys.executable, "-m", "scalewise", "workloads"], stdout=terminal, cwd=ROOT)
+    os.close(terminal)
+    lines = re.sub(r"\x1b\[\d*m", "", read_terminal(main)).splitlines()
+    assert process.wait() == 0
+    assert max(map(len, lines)) <= 80
+    longest = "mnist_subsets/mnist_13750/simple_cnn_narrow  val/classification_error<0.02"
+    assert any(line.startswith(longest) for line in lines)  # no cell is cut or wrapped
 
 
 def test_data_shows_where_it_looks() -> None:
@@ -186,14 +212,8 @@ def test_a_terminal_gets_one_live_line(tmp_path: Path) -> None:
     environment = {**os.environ, "COLUMNS": "150", "TERM": "xterm-256color"}
     process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, cwd=ROOT, env=environment)
     os.close(terminal)
-    shown = b""
-    try:
-        while chunk := os.read(main, 65536):
-            shown += chunk
-    except OSError:  # how a terminal says that the other side is gone
-        pass
+    text = read_terminal(main)
     assert process.wait() == 0
-    text = shown.decode()
     assert "\x1b[2K" in text  # the line is drawn over itself
     for part in ("examples/s", "left", "val/classification_error", "(target <0.05)", "results in"):
         assert part in text
@@ -211,3 +231,7 @@ def test_an_example_recipe_file_is_read(tmp_path: Path) -> None:
     run = train(1, DIGITS, tmp_path / "run", "--recipe", file, "--set", "recipe.global_batch=16")
     assert run.metadata["parameters"]["global_batch"] == 16
     assert run.metadata["steps"] == 5
+
+
+def test_every_reason_for_an_end_has_its_words() -> None:
+    assert set(ENDS) == set(Reason)

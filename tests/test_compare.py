@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from mischief import MISCHIEF, mischief
 from processes import NETS, Finished, Run, group, scalewise
 
 QUICK = ("--global-batch", "320", "--baseline-batch", "80", "--epochs", "2")
@@ -46,10 +47,9 @@ def test_a_comparison_is_continued_and_nothing_is_trained_twice(tmp_path: Path) 
 
 
 def test_a_stopped_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
-    mischief = f"{NETS}:Mischief"  # the baseline computes 166 losses: it is stopped in its second trial
-    plan = {"do": "SIGINT", "rank": 0, "count": 170, "during": "loss", "once": str(tmp_path / "once")}
-    arguments = ("compare", mischief, "--recipes", "naive,linear", "--out", tmp_path / "out", *QUICK)
-    ended = group(1, *arguments, env={"SCALEWISE_TEST_MISCHIEF": json.dumps(plan)})
+    interrupt = mischief("SIGINT", tmp_path / "once", count=170)  # the baseline, the first trial, computes 166 losses
+    arguments = ("compare", MISCHIEF, "--recipes", "naive,linear", "--out", tmp_path / "out", *QUICK)
+    ended = group(1, *arguments, env=interrupt)
     assert ended.exit_code == 4, ended.output
     assert "the same command continues the comparison" in ended.output
     ended = group(1, *arguments)

@@ -9,13 +9,12 @@ import yaml
 
 from processes import group
 from recorded import run_metadata
-from scalewise.plan.source import NothingHeld, steps_from_study
 from scalewise.plan.statistics import Statistic
+from scalewise.plan.steps_source import NothingHeld, steps_from_study
 from scalewise.record.confirmations import Confirmations
+from scalewise.study.batch_plan import plan_study
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
-from scalewise.study.plan import plan_study
-from test_analysis import write_study
-from test_study import complete, request
+from studies import complete, study_request, write_study
 
 TARGET = "val/classification_error<0.03"
 
@@ -85,7 +84,7 @@ def test_fresh_runs_to_another_target_tell_nothing(study: Path) -> None:
 
 
 def test_a_setting_is_trained_with_fresh_seeds_and_planned_with(tmp_path: Path) -> None:
-    asked = request(tmp_path / "study", trials=3, batch_sizes=(32,), target="val/classification_error<0.3")
+    asked = study_request(tmp_path / "study", trials=3, batch_sizes=(32,), target="val/classification_error<0.3")
     complete(asked)
     (plan,) = plan_study(asked)
     best = steps_from_study(tmp_path / "study", None).trials[32]["seed"]
@@ -106,11 +105,11 @@ def test_a_setting_is_trained_with_fresh_seeds_and_planned_with(tmp_path: Path) 
 def test_a_single_run_is_shown_as_unknown(study: Path, tmp_path: Path) -> None:
     content = planned(tmp_path, "--study", study, "--target", TARGET)
     assert content["fastest"]["reliability"] is None
-    assert "the luckiest of 3 trials" in " ".join(content["says"])
+    assert "the best of 3 trials and may have been lucky" in " ".join(content["says"])
     shown = plan_command(tmp_path, "--study", study, "--target", TARGET)
     assert "unknown (1 run)" in shown.output and "100%" not in shown.output
     refused = plan_command(tmp_path, "--study", study, "--target", TARGET, "--reliability", "0.9")
-    assert refused.exit_code == 2 and "one that ran once does not tell" in refused.output
+    assert refused.exit_code == 2 and "the reliability of a setting that ran once is unknown" in refused.output
     report = group(1, "report", tmp_path / "plan")
     assert report.exit_code == 0, report.output
     assert "unknown (1 run)" in (tmp_path / "plan" / "report.md").read_text()

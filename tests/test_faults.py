@@ -1,6 +1,5 @@
 """Workers and launchers that are killed, fail or meet on one folder."""
 
-import json
 import os
 import random
 import signal
@@ -11,16 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from processes import NETS, ROOT, Run, alive, children, finish, group, scalewise, start, train, wait_until
+from mischief import MISCHIEF, mischief
+from processes import ROOT, Run, alive, children, finish, group, scalewise, start, train, wait_until
 
-MISCHIEF = f"{NETS}:Mischief"
 ENDLESS = ("--set", "stop.steps=null", "--set", "stop.target=val/classification_error<0", "--set", "stop.seconds=600")
-
-
-def plan(do: str, out: Path, rank: int, count: int) -> dict[str, str]:
-    """Return the environment in which one worker does something to itself, once."""
-    content = {"do": do, "rank": rank, "count": count, "during": "loss", "once": str(out.with_suffix(".once"))}
-    return {"SCALEWISE_TEST_MISCHIEF": json.dumps(content)}
 
 
 def start_endless(out: Path, workers: int, *arguments: str) -> subprocess.Popen[str]:
@@ -35,7 +28,7 @@ def test_a_killed_worker_is_replaced_and_the_model_is_the_same(rank: int, tmp_pa
     reference = train(1, MISCHIEF, tmp_path / "reference", "--exact")
     out = tmp_path / "run"
     arguments = ("train", MISCHIEF, "--out", out, "--workers", 2, "--exact", "--set", "checkpoint.every_steps=4")
-    ended = scalewise(*arguments, env=plan("SIGKILL", out, rank, count=30))
+    ended = scalewise(*arguments, env=mischief("SIGKILL", tmp_path / "once", rank=rank, count=30))
     assert ended.exit_code == 0, ended.output
     assert "a worker was lost: restart 1 of 3" in ended.output
     assert "continues from the checkpoint at step" in ended.output
@@ -80,7 +73,7 @@ def test_workers_killed_at_random_moments_change_nothing(tmp_path: Path) -> None
 def test_restarts_run_out(tmp_path: Path) -> None:
     out = tmp_path / "run"
     arguments = ("train", MISCHIEF, "--out", out, "--workers", 2, "--set", "cluster.max_restarts=0")
-    ended = scalewise(*arguments, env=plan("SIGKILL", out, rank=1, count=30))
+    ended = scalewise(*arguments, env=mischief("SIGKILL", tmp_path / "once", rank=1, count=30))
     assert ended.exit_code == 4
     assert "the same command continues" in ended.output
 
@@ -111,7 +104,7 @@ def test_a_signal_to_the_launcher_stops_all_workers_with_a_checkpoint(name: str,
 def test_a_failing_worker_tells_why_and_the_group_ends(tmp_path: Path) -> None:
     out = tmp_path / "run"
     arguments = ("train", MISCHIEF, "--out", out, "--workers", 2)
-    ended = scalewise(*arguments, env=plan("raise", out, rank=1, count=8))
+    ended = scalewise(*arguments, env=mischief("raise", tmp_path / "once", rank=1, count=8))
     assert ended.exit_code == 1
     assert "a bug in the user's loss" in ended.output
     assert ended.output.index("Traceback") < ended.output.index("lost another one")

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from browser import Browser, browser
-from scalewise.analysis.curve import Curve, make_curve
+from scalewise.analysis.curve import StepsCurve, make_curve
 from scalewise.analysis.outcomes import Outcome, steps_to_target
 from scalewise.analysis.step_charts import steps_figure
 from scalewise.figures.bars import Bar, Bars
@@ -28,7 +28,7 @@ from scalewise.figures.table import Table, numbers, texts
 from scalewise.figures.terminal import print_tables
 from scalewise.report.markdown import markdown
 from scalewise.report.page import page
-from scalewise.report.section import Section
+from scalewise.report.section import ReportSection
 from scalewise.words import printable
 
 NAMES = ["x[/red]", "$_{$ \\frac", "[bold]b[/bold]", "a|b <i>c</i>", "bell \x07\x1b[31m", "模型 é", "n" * 300, "\ud800"]
@@ -111,7 +111,7 @@ def test_no_text_leaves_the_picture_or_covers_another(name: str) -> None:
 def test_the_critical_batch_size_and_what_was_not_reached_stay_inside(critical: float) -> None:
     rows = [steps_to_target(size, [Outcome(0, 50 * (1 + critical / size), 9e5)]) for size in (8, 32, 128, 512)]
     missed = [steps_to_target(4096, [Outcome(0, None, 3.0)]), steps_to_target(2, [Outcome(0, None, 4.0)])]
-    curve: Curve = make_curve("name", "val/error<0.1", [*rows, *missed])
+    curve: StepsCurve = make_curve("name", "val/error<0.1", [*rows, *missed])
     figure = steps_figure(curve)
     assert figure is not None and isinstance(figure.chart, Plot)
     (unreached,) = [series for series in figure.chart.series if series.name.startswith("not reached")]
@@ -139,7 +139,7 @@ def test_a_table_has_the_same_cells_everywhere(capsys: pytest.CaptureFixture[str
     print_tables(table)
     printed = [re.split(r"  +", line.strip()) for line in capsys.readouterr().out.splitlines()]
     assert printed == [["Title [/red]"], *([printable(cell) for cell in row] for row in rows_of(table))]
-    section = Section("Kind", "title", Path("folder"), ["Answer."], {}, tables=[table])
+    section = ReportSection("Kind", "title", Path("folder"), ["Answer."], {}, tables=[table])
     assert cells_of_markdown(markdown([section], "pictures")) == printed[1:]
     assert cells_of_page(page([section])) == printed[1:]
 
@@ -193,7 +193,7 @@ def test_panels_stairs_stars_and_what_diverged_in_a_browser(tmp_path: Path, chro
         Figure("one", "One.", Plot("One", BATCH, STEPS, (stairs, diverged), spans=(Span(None, 64, "first", 0),))),
     ]
     file = tmp_path / "page.html"
-    file.write_text(page([Section("Kind", "title", tmp_path, ["Answer."], {}, figures=figures)]))
+    file.write_text(page([ReportSection("Kind", "title", tmp_path, ["Answer."], {}, figures=figures)]))
     shown = chromium.open(file, 1280)
     panels, one = shown.evaluate(PANELS)
     assert (panels["plots"], panels["wrong"], panels["marks"]) == (12, False, 12 * 6)

@@ -3,34 +3,18 @@
 import os
 import signal
 import threading
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from processes import NETS
-from scalewise.cluster.signals import STOP_SIGNALS
+from host_state import state
+from mischief import MISCHIEF, mischief
 from scalewise.errors import UserError
 from scalewise.record.status import Status
 from scalewise.requests import TrainRequest
 from scalewise.run.train import train
-
-
-def state() -> dict[str, Any]:
-    """Return what a host would notice."""
-    return {
-        "handlers": {number: signal.getsignal(number) for number in STOP_SIGNALS},
-        "environment": dict(os.environ),
-        "threads": torch.get_num_threads(),
-        "deterministic": torch.are_deterministic_algorithms_enabled(),
-        "warnings": list(warnings.filters),
-        "random numbers": torch.get_rng_state().tolist(),
-        "folder": Path.cwd(),
-        "threads of Python": {thread.name for thread in threading.enumerate()},
-    }
 
 
 def asked(out: Path, *overrides: str, workload: str = "digits/fc_64") -> TrainRequest:
@@ -63,14 +47,14 @@ def test_a_thread_can_train(tmp_path: Path) -> None:
     ("workload", "overrides", "error"),
     [
         ("digits/fc_64", ("stop.target=val/nothing<1",), UserError),
-        (f"{NETS}:Mischief", (), ZeroDivisionError),
+        (MISCHIEF, (), ZeroDivisionError),
     ],
 )
 def test_nothing_is_left_after_a_failure(
     workload: str, overrides: tuple[str, ...], error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = '{"do": "raise", "rank": 0, "count": 3, "during": "loss", "once": "%s"}' % (tmp_path / "once")
-    monkeypatch.setenv("SCALEWISE_TEST_MISCHIEF", plan)
+    for name, value in mischief("raise", tmp_path / "once", count=3).items():
+        monkeypatch.setenv(name, value)
     before = state()
     with pytest.raises(error):
         train(asked(tmp_path / "run", *overrides, workload=workload))

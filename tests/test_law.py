@@ -81,7 +81,7 @@ def test_nothing_is_left_in_shared_memory(tmp_path: Path) -> None:
 
 
 def test_sums_by_messages_keep_the_law(tmp_path: Path) -> None:
-    """Workers that are told that each has a machine of its own cannot share memory."""
+    """Workers that believe to be on different machines cannot share memory."""
     runs = [train(1, "digits/fc_64_64", tmp_path / "1", *UNEVEN, *QUICK)]
     for workers in (2, 3):
         out = tmp_path / str(workers)

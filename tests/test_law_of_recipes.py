@@ -1,12 +1,12 @@
 """Every piece of a recipe under the law, and resumed in the middle."""
 
-import json
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
+from mischief import MISCHIEF, mischief
 from processes import NETS, Run, group, train
 
 PIECES = {
@@ -68,7 +68,7 @@ def test_fast_runs_of_every_piece_agree_to_rounding(piece: str, tmp_path: Path) 
 def test_resumed_in_the_middle_it_is_the_same_model(settings: str, tmp_path: Path) -> None:
     words = [word for text in settings.split() for word in ("--set", text.replace(",", " "))]
     overflow = {"SCALEWISE_TEST_OVERFLOW": "3,6"}  # two skipped steps before the stop
-    workload = f"{NETS}:Overflowing" if "fp16" in settings else f"{NETS}:Mischief"
+    workload = f"{NETS}:Overflowing" if "fp16" in settings else MISCHIEF
 
     def run(name: str, workers: int, env: dict[str, str], expect: int) -> Run:
         out = tmp_path / name
@@ -77,8 +77,7 @@ def test_resumed_in_the_middle_it_is_the_same_model(settings: str, tmp_path: Pat
         return Run(out, ended.output)
 
     reference = run("reference", 1, {}, 0)
-    plan = {"do": "SIGTERM", "rank": 1, "count": 20, "during": "loss", "once": str(tmp_path / "once")}
-    stopped = run("run", 2, {"SCALEWISE_TEST_MISCHIEF": json.dumps(plan)}, 4)
+    stopped = run("run", 2, mischief("SIGTERM", tmp_path / "once", rank=1, count=20), 4)
     assert 5 < stopped.metadata["steps"] < 15
     resumed = run("run", 3, {}, 0)
     assert resumed.bits == reference.bits
@@ -104,7 +103,7 @@ def test_averaged_weights_are_measured_and_saved_beside_the_plain_ones(tmp_path:
 def test_a_narrow_wire_says_that_it_gives_up_equality(wire: str, tmp_path: Path) -> None:
     narrow = train(2, f"{NETS}:BatchNorm", tmp_path / "narrow", "--set", f"cluster.wire={wire}")
     wide = train(2, f"{NETS}:BatchNorm", tmp_path / "wide")
-    assert f"gradients travel as {wire}: the model is no longer equal over workers" in narrow.output
+    assert f"gradients are sent as {wire}: models of different numbers of workers are no longer equal" in narrow.output
     assert narrow.bits != wide.bits
     name = "val/cross_entropy_error"
     assert float(narrow.rows[-1][name]) == pytest.approx(float(wide.rows[-1][name]), rel=0.05)

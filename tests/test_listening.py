@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from processes import NETS, children, finish, start
+from mischief import MISCHIEF
+from processes import children, finish, start
 
 _LISTENING = "0A"
 
@@ -56,7 +57,7 @@ def test_addresses_are_read_as_the_kernel_writes_them() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ("train", f"{NETS}:Mischief", "--workers", "2", "--set", "stop.steps=800"),
+        ("train", MISCHIEF, "--workers", "2", "--set", "stop.steps=800"),
         ("bench", "digits/fc_64", "--workers", "2", "--seconds", "2"),
         (
             *("study", "digits/fc_64", "--batch-sizes", "64", "--trials", "4", "--jobs", "2"),

@@ -1,6 +1,5 @@
 """The loop, drained without files: evaluation, stopping and what it yields."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,31 +7,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from loops import drain, make_loop
 from processes import NETS, train
-from scalewise.cluster.world import World
-from scalewise.config import load_config
 from scalewise.loop.stopping import Reason
-from scalewise.loop.train import EvalResult, Loop, StepResult, Stopped
-from scalewise.recipe.resolve import resolve
-from scalewise.run.build import build_loop
+from scalewise.loop.train import StepResult, Stopped
 from scalewise.workloads.find import find_workload
-
-
-def make_loop(
-    *overrides: str, workload: str = "digits/fc_64_64", interrupted: Callable[[], bool] = lambda: False
-) -> Loop:
-    torch.set_num_threads(1)
-    found = find_workload(workload)
-    config = load_config(workload, found.defaults, None, overrides)
-    return build_loop(resolve(config), found, World(), torch.device("cpu"), interrupted)
-
-
-def drain(loop: Loop) -> tuple[list[StepResult], list[EvalResult], Stopped]:
-    results = list(loop.run())
-    steps = [result for result in results if isinstance(result, StepResult)]
-    evaluations = [result for result in results if isinstance(result, EvalResult)]
-    assert isinstance(results[-1], Stopped)
-    return steps, evaluations, results[-1]
 
 
 @pytest.mark.parametrize(
@@ -158,3 +137,19 @@ def test_gradients_are_those_of_the_mean_loss() -> None:
     assert isinstance(step, StepResult) and step.loss == pytest.approx(mean_loss.item(), rel=1e-5)
     for (name, parameter), gradient in zip(parts.state.model.named_parameters(), gradients, strict=True):
         assert torch.allclose(parameter, before[name] - 0.5 * gradient, atol=1e-6)
+
+
+def test_a_training_loss_ends_it_as_a_mean_over_its_window() -> None:
+    settings = ("stop.target=null", "stop.epochs=20", "stop.loss=train_loss<1.0", "stop.loss_window=10 steps")
+    taken, evaluations, stopped = drain(make_loop(*settings))
+    losses = [result.loss for result in taken]
+    assert stopped.reason is Reason.LOSS and evaluations[-1].step == stopped.step
+    means = [sum(losses[step - 10 : step]) / 10 for step in range(10, stopped.step + 1)]
+    assert means[-1] < 1.0 and all(mean >= 1.0 for mean in means[:-1])
+    assert min(losses[: stopped.step - 5]) < 1.0  # a single lucky batch did not end it
+    _, _, high = drain(make_loop("stop.target=null", "stop.epochs=1", "stop.loss=train_loss<1e9"))
+    assert high.reason is Reason.EPOCHS  # the window of 100 steps was never full
+    _, _, epoch = drain(
+        make_loop("stop.target=null", "stop.epochs=3", "stop.loss=train_loss<9", "stop.loss_window=1 epochs")
+    )
+    assert (epoch.reason, epoch.step) == (Reason.LOSS, 21)

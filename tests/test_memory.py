@@ -8,7 +8,7 @@ import pytest
 _FAULTS_OF_A_STEP = """
 import resource, statistics, sys
 import torch
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.machine_memory import keep_freed_memory
 from scalewise.models.simple_cnn import simple_cnn
 
 if sys.argv[1] == "keep":

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from mischief import MISCHIEF, mischief
 from processes import NETS, Run, group, train
 from scalewise.loop.noise import NoiseMeter, NoiseSample, NoiseSums
 from scalewise.recipe.batch import Batch
@@ -108,12 +109,11 @@ def test_it_sees_unclipped_gradients_and_changes_nothing(tmp_path: Path) -> None
 
 
 def test_a_stopped_run_loses_no_sample(tmp_path: Path) -> None:
-    plan = {"do": "SIGTERM", "rank": 0, "count": 75, "during": "loss", "once": str(tmp_path / "once")}
-    env = {"SCALEWISE_TEST_MISCHIEF": json.dumps(plan)}
-    arguments = ("train", f"{NETS}:Mischief", "--out", tmp_path / "run", *EVERY)
+    env = mischief("SIGTERM", tmp_path / "once", count=75)
+    arguments = ("train", MISCHIEF, "--out", tmp_path / "run", *EVERY)
     assert group(1, *arguments, env=env).exit_code == 4
     assert group(1, *arguments).exit_code == 0
-    whole = train(1, f"{NETS}:Mischief", tmp_path / "whole", *EVERY)
+    whole = train(1, MISCHIEF, tmp_path / "whole", *EVERY)
     assert Run(tmp_path / "run").rows == whole.rows
 
 
@@ -127,7 +127,7 @@ def test_the_command_predicts_steps_and_says_that_it_does(tmp_path: Path) -> Non
     assert at_64["steps_over_s_min"] == pytest.approx(1 + content["noise_scale"]["value"] / 64)
     shown = group(1, "noise", f"{NETS}:KnownNoise", "--steps", 400)
     assert "predicted, not measured" in shown.output
-    assert "measure it with a study" in shown.output
+    assert "a study measures it" in shown.output
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from mischief import MISCHIEF, mischief
 from processes import NETS, group, train
 
 LONG = ("--set", "stop.steps=100000000", "--set", "stop.target=val/classification_error<0.5")
@@ -38,23 +39,28 @@ def test_a_probed_run_trains_as_if_there_had_been_no_probe(tmp_path: Path) -> No
     probed = train(1, f"{NETS}:BatchNorm", tmp_path / "probed", *LONG, *fixed)
     assert probed.metadata["performance"]["probe_seconds"] > 0
     chosen = probed.metadata["performance"]["memory_format"]
-    told = train(
-        1, f"{NETS}:BatchNorm", tmp_path / "told", *LONG, *fixed, "--set", f"performance.memory_format={chosen}"
+    chosen_by_hand = train(
+        1,
+        f"{NETS}:BatchNorm",
+        tmp_path / "chosen_by_hand",
+        *LONG,
+        *fixed,
+        "--set",
+        f"performance.memory_format={chosen}",
     )
-    assert told.metadata["performance"]["probe_seconds"] == 0
-    assert probed.bits == told.bits
+    assert chosen_by_hand.metadata["performance"]["probe_seconds"] == 0
+    assert probed.bits == chosen_by_hand.bits
 
 
 def test_the_choice_is_kept_when_a_run_goes_on(tmp_path: Path) -> None:
     contiguous = ("--set", "performance.memory_format=contiguous")
     settings = ("--set", "stop.steps=20", "--set", "checkpoint.every_steps=10")
-    plan = ("SCALEWISE_TEST_MISCHIEF", '{"do": "SIGTERM", "rank": 0, "count": 60, "during": "loss", "once": "%s"}')
-    env = {plan[0]: plan[1] % (tmp_path / "once")}
-    arguments = ("train", f"{NETS}:Mischief", "--out", tmp_path / "run", *settings)
+    env = mischief("SIGTERM", tmp_path / "once", count=60)
+    arguments = ("train", MISCHIEF, "--out", tmp_path / "run", *settings)
     assert group(1, *arguments, *contiguous, env=env).exit_code == 4
     ended = group(1, *arguments)
     assert ended.exit_code == 0, ended.output
-    whole = train(1, f"{NETS}:Mischief", tmp_path / "whole", *settings, *contiguous)
+    whole = train(1, MISCHIEF, tmp_path / "whole", *settings, *contiguous)
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == whole.bits
 
 

@@ -28,7 +28,7 @@ def test_ghost_batches_are_normalised_one_by_one() -> None:
     torch.manual_seed(0)
     original = nn.BatchNorm2d(4)
     inputs = torch.randn(10, 4, 3, 3) + torch.arange(10.0).reshape(-1, 1, 1, 1)
-    ours, moments = take_over_batch_norm(copy.deepcopy(original), inputs, ghost_batch=4)
+    ours, moments = take_over_batch_norm(copy.deepcopy(original), lambda model: model(inputs), ghost_batch=4)
     assert moments is not None
     expected = torch.cat([original(part) for part in inputs.split([4, 4, 2])])
     assert torch.allclose(ours(inputs), expected, atol=1e-6)
@@ -42,7 +42,7 @@ def test_ghost_batches_are_normalised_one_by_one() -> None:
 
 def test_ghosts_need_batch_normalisation_and_fit_into_the_microbatch() -> None:
     with pytest.raises(ConfigError, match="no batch normalisation"):
-        take_over_batch_norm(nn.Linear(2, 2), torch.zeros(4, 2), ghost_batch=4)
+        take_over_batch_norm(nn.Linear(2, 2), lambda model: model(torch.zeros(4, 2)), ghost_batch=4)
     with pytest.raises(ConfigError, match="larger than the microbatch"):
         batch_of(resolve_recipe(Recipe(global_batch=64, microbatch=16, ghost_batch=32)))
     assert batch_of(resolve_recipe(Recipe(global_batch=4096, ghost_batch=128))).microbatch == 128
@@ -90,7 +90,8 @@ def test_images_are_resized() -> None:
 
 def test_zeroed_branches_leave_the_shortcuts() -> None:
     torch.manual_seed(0)
-    model, _ = take_over_batch_norm(resnet_8((3, 16, 16), 10), torch.randn(4, 3, 16, 16))
+    images = torch.randn(4, 3, 16, 16)
+    model, _ = take_over_batch_norm(resnet_8((3, 16, 16), 10), lambda model: model(images))
     zero_residual_branches(model)
     zeroed = [name for name, parameter in model.named_parameters() if not parameter.any() and "weight" in name]
     assert zeroed == ["3.branch_end.weight", "4.branch_end.weight", "5.branch_end.weight"]

@@ -1,4 +1,4 @@
-"""Plans: the published cloud runs come out as they were, and every mistake is told."""
+"""Plans: the published cloud runs come out as they were, and every mistake is reported."""
 
 import functools
 import json
@@ -17,7 +17,7 @@ from scalewise.plan.plan import plan
 from scalewise.plan.statistics import statistics
 from scalewise.record.steps import StepsRow
 from scalewise.requests import PlanRequest, TrainRequest
-from test_study import complete, request
+from studies import complete, study_request
 
 EXAMPLES = ROOT / "examples"
 STEPS = "global_batch,steps,reached,learning_rate\n"
@@ -69,7 +69,7 @@ def test_failures_are_paid_for(cloud_runs: Path) -> None:
     content = cloud(cloud_runs, "--only", T4)
     (risky,) = [one for one in content["candidates"] if (one["global_batch"], one["learning_rate"]) == (64, 0.0003)]
     assert risky["reliability"] == pytest.approx(2 / 3)
-    # One failure of 30,000 steps is paid for with every two arrivals.
+    # Every two successful runs pay for one failure of 30,000 steps.
     assert risky["expected_steps"] == pytest.approx((20420 + 19320) / 2 + 30000 / 2)
     assert risky["cost"] > content["cheapest"]["cost"]
     reliable = cloud(cloud_runs, "--only", T4, "--reliability", "1.0")
@@ -182,14 +182,14 @@ BAD = {
     "no name": ({"clusters": "- {nodes: 1}\n"}, "name"),
     "no list": ({"clusters": "name: c\n"}, "should hold 'clusters:'"),
     "not YAML": ({"clusters": "- {\n"}, "not valid YAML"),
-    "no speed": ({"clusters": "- {name: d}\n"}, "no speed was measured of the cluster 'd'"),
+    "no speed": ({"clusters": "- {name: d}\n"}, "there is no measured speed of the cluster 'd'"),
     "nothing reached": ({"steps": STEPS + "16,100,0,0.1\n"}, "no run reached the target"),
     "no steps": ({"steps": STEPS + "16,0,1,0.1\n"}, "steps=0 should be a positive number"),
     "unknown column": ({"steps": "global_batch,steps,reached,sed\n16,1,1,1\n"}, "did you mean 'seed'?"),
     "negative time": ({"throughput": SPEEDS + "c,1,16,-0.1,1\n"}, "step_seconds=-0.1"),
     "one point elsewhere": (
         {"throughput": SPEEDS + "c,1,128,0.1,1\n"},
-        "one measured point tells nothing of others: measure another batch",
+        "one measured point is not enough: measure another batch",
     ),
     "a link without bytes": (
         {"clusters": "- {name: c, nodes: 2, link: {latency_seconds: 1e-4, gigabits_per_second: 10}}\n"},
@@ -210,8 +210,8 @@ def test_bad_input(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "says"),
     [
-        ("--deadline", "0", "--deadline 0 should be more than 0"),
-        ("--budget", "-3", "--budget -3 should be more than 0"),
+        ("--deadline", "0", "--deadline 0 must be greater than 0"),
+        ("--budget", "-3", "--budget -3 must be greater than 0"),
         ("--reliability", "1.5", "between 0 and 1"),
         ("--only", "x", "has no cluster 'x'; there are c"),
         ("--study", "somewhere", "either --study"),
@@ -239,7 +239,7 @@ def test_ranges_and_their_prices(tmp_path: Path) -> None:
 
 
 def test_a_plan_from_a_study_and_a_bench(tmp_path: Path) -> None:
-    complete(request(tmp_path / "study", trials=3, target="val/classification_error<0.5", max_epochs=3.0))
+    complete(study_request(tmp_path / "study", trials=3, target="val/classification_error<0.5", max_epochs=3.0))
     sizes = ("--workers", "1", "--microbatch", "32,128")
     benched = group(1, "bench", "digits/fc_16", *sizes, "--seconds", 0.5, "--out", tmp_path / "bench")
     assert benched.exit_code == 0, benched.output

@@ -76,7 +76,7 @@ def test_an_overflow_skips_the_step_and_halves_the_scale(workers: int, tmp_path:
     assert run.metadata["skipped_steps"] == 2
     assert run.metadata["loss_scale"] == 65536 / 4
     assert run.metadata["steps"] == 30
-    assert "step 4 overflowed and was skipped (1 until now); the loss scale is 32768" in run.output
+    assert "step 4 overflowed and was skipped (1 so far); the loss scale is 32768" in run.output
     assert all(tensor.isfinite().all() for tensor in run.weights.values())
 
 

@@ -142,7 +142,7 @@ def test_a_checkpoint_goes_to_the_cpu_and_back(tmp_path: Path) -> None:
 
 
 def mix() -> dict[str, str | None]:
-    """Mix devices in several ways; return what each was told, or None."""
+    """Mix devices in several ways; return the message of each error, or None."""
     from pretend_device import DEVICE, PretendDevice
 
     number, pair = torch.ones(()), torch.ones(2)
@@ -160,10 +160,10 @@ def mix() -> dict[str, str | None]:
             "indices": lambda: ours[torch.tensor([1, 0])],
             "a copy": lambda: ours.copy_(pair),
         }
-        return {name: _told(mixture) for name, mixture in mixtures.items()}
+        return {name: _message_of(mixture) for name, mixture in mixtures.items()}
 
 
-def _told(mixture: Callable[[], object]) -> str | None:
+def _message_of(mixture: Callable[[], object]) -> str | None:
     try:
         mixture()
     except RuntimeError as error:
@@ -172,14 +172,16 @@ def _told(mixture: Callable[[], object]) -> str | None:
 
 
 def test_devices_do_not_mix_but_for_numbers_indices_and_copies() -> None:
-    told = in_own_process(mix)
-    assert [name for name, message in told.items() if message is None] == [
+    messages = in_own_process(mix)
+    assert [name for name, message in messages.items() if message is None] == [
         "a number",
         "a number among others",
         "indices",
         "a copy",
     ]
-    assert told["a vector among others"] == "_foreach_add_: expected all tensors on pretend:0, but one (2,) is on cpu"
+    assert (
+        messages["a vector among others"] == "_foreach_add_: expected all tensors on pretend:0, but one (2,) is on cpu"
+    )
 
 
 def wait() -> dict[str, int]:

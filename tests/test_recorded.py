@@ -92,10 +92,10 @@ def test_what_is_wrong_with_a_file_is_one_sentence(file: ResultFile, tmp_path: P
         damages.append(({name: value for name, value in plain.items() if name != key}, f"it has no {key}"))
     for content, message in damages:
         (tmp_path / file.file_name).write_text(json.dumps(content))
-        with pytest.raises(FolderError) as told:
+        with pytest.raises(FolderError) as refused:
             type(file).read(tmp_path)
-        assert message in str(told.value) and str(tmp_path) in str(told.value)
-        assert len(str(told.value)) < len(str(tmp_path)) + 250
+        assert message in str(refused.value) and str(tmp_path) in str(refused.value)
+        assert len(str(refused.value)) < len(str(tmp_path)) + 250
 
 
 def test_the_keys_of_the_public_layout_stay_as_they_are() -> None:

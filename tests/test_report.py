@@ -16,8 +16,8 @@ from scalewise.errors import UserError
 from scalewise.report.report import PICTURES, Report
 from scalewise.report.report import report as report_as_asked
 from scalewise.requests import AnalyzeRequest, ReportRequest
-from scalewise.study.plan import Stage, plan_study
-from test_study import complete, request
+from scalewise.study.batch_plan import Stage, plan_study
+from studies import complete, study_request
 
 DIGITS = "digits/fc_64_64"
 EASY = "val/classification_error<0.2"
@@ -75,7 +75,7 @@ def a_comparison(folder: Path) -> Path:
 
 
 def a_study(folder: Path) -> Path:
-    return complete(request(folder, batch_sizes=(64, 128, 256), trials=5, target=EASY, max_epochs=5.0))
+    return complete(study_request(folder, batch_sizes=(64, 128, 256), trials=5, target=EASY, max_epochs=5.0))
 
 
 def point(workers: int, hours: float, cost: float | None, **more: Any) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def test_light_dark_and_without_javascript(tmp_path: Path, chromium: Browser) ->
     page.call("Page.reload")
     chromium.wait_for("Page.loadEventFired", page.session)
     text = page.evaluate("document.body.innerText")
-    assert "The charts need JavaScript; the tables tell the same." in text
+    assert "The charts need JavaScript; the tables show the same values." in text
     assert "fastest within the budget" in text and "15.20 EUR" in text
     assert page.evaluate("getComputedStyle(document.querySelector('figure')).display") == "none"
 
@@ -267,9 +267,9 @@ def test_a_run_that_diverged_and_one_that_goes_on(tmp_path: Path, chromium: Brow
     check_charts(page, [figure.name for figure in written.sections[0].figures])
     assert page.complaints() == []
     (tmp_path / "metadata.json").write_text(json.dumps({**run.metadata, "status": "INCOMPLETE", "stopped_by": None}))
-    assert "is not finished, and stands after" in report(tmp_path).sections[0].answer[0]
+    assert "The run is unfinished after" in report(tmp_path).sections[0].answer[0]
     (tmp_path / "metadata.json").unlink()
-    assert report(tmp_path).sections[0].answer == ["The run has begun and has recorded nothing yet."]
+    assert report(tmp_path).sections[0].answer == ["The run has started and has not recorded anything yet."]
 
 
 def test_several_folders_and_an_advice_in_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,7 +295,7 @@ def test_a_plan_needs_few_of_its_keys(tmp_path: Path) -> None:
     assert section.answer == ["The fastest is here, 2 workers: 36 s."]
     assert section.figures == []
     (tmp_path / "plan.json").write_text("{}")
-    assert report(tmp_path).sections[0].answer == ["Nothing is possible."]
+    assert report(tmp_path).sections[0].answer == ["There is no choice within the limits."]
 
 
 def test_a_plan_of_thousands_stays_readable(tmp_path: Path) -> None:
@@ -354,7 +354,7 @@ def test_a_study_is_repeated_as_it_was_asked_for(tmp_path: Path) -> None:
     """Also before any trial is done, and where it was widened."""
     (tmp_path / "the space.yaml").write_text("learning_rate: {type: DISCRETE, feasible_points: [0.05, 0.1]}\n")
     settings = {"space": tmp_path / "the space.yaml", "overrides": ("recipe.microbatch=8",), "max_epochs": 3.0}
-    asked = request(tmp_path / "study", trials=7, seed=3, racing=False, optimizer="sgd", **settings)
+    asked = study_request(tmp_path / "study", trials=7, seed=3, racing=False, optimizer="sgd", **settings)
     plans = plan_study(asked)
     for plan in plans:
         plan.folder.describe(plan.description())

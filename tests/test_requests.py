@@ -133,7 +133,7 @@ EVERYTHING: list[Request] = [
     NoiseRequest(workload="w", steps=8, workers=2, overrides=("recipe.seed=1",), out=Path("runs/n"), as_json=True),
     ReportRequest(folders=(Path("runs/a"), Path("runs/b")), out=Path("runs/r"), as_json=True),
     WorkloadsRequest(),
-    DataRequest(name="mnist", route="mirror"),
+    DataRequest(name="mnist"),
 ]
 
 
@@ -183,7 +183,7 @@ def test_names_that_look_like_something_else(word: str) -> None:
         AdviseRequest(workload=word, out=path, target=word, clusters=path),
         NoiseRequest(workload=word, overrides=(word,), out=path),
         ReportRequest(folders=(path, Path("plain"), path), out=path),
-        DataRequest(name=word, route=word),
+        DataRequest(name=word),
     ]
     if word == "ü\n":  # a list is read without the spaces around its items
         cases = [case for case in cases if not isinstance(case, CompareRequest)]

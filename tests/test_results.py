@@ -181,7 +181,13 @@ def nested(depth: int) -> object:
         ("plan", {"says": [3]}, "says.0=3 should be a text"),
         ("plan", {"asked": {"budget": "much"}}, "asked.budget='much' should be a number"),
         ("advise", {"workload": None}, "workload=None should be a text"),
-        ("analysis", {"critical_batch": {}}, "it has no workloads.0.critical_batch.value"),
+        ("analysis", {"critical_batch": {}}, "critical_batch={} should have a value, which may be null"),
+        ("analysis", {"critical_batch": {"value": 3.0}}, "it has no workloads.0.critical_batch.low"),
+        (
+            "analysis",
+            {"critical_batch": {"value": None, "s_min": 3.0}},
+            "workloads.0.critical_batch.s_min=3.0 should be",
+        ),
         ("analysis", {"steps_to_target": [{"batch_size": "four"}]}, "batch_size='four' should be a number"),
     ],
 )
@@ -219,7 +225,7 @@ def test_a_damaged_bench_says_what_to_do(tmp_path: Path) -> None:
     change(folder, BenchFile, network=[3])
     with pytest.raises(DataError, match=r"network\.0=3 should be keys and values; measure again, or plan with"):
         read_bench(folder)
-    with pytest.raises(DataError, match="and the same command measures again"):
+    with pytest.raises(DataError, match="then run the same command again"):
         Speed.read(folder)
     (folder / "bench.json").unlink()
     assert read_bench(folder)[1] is None, "a table of speeds alone will do"

@@ -1,22 +1,20 @@
 """Stopped anywhere and resumed, on the same or another number of workers: the same model as never stopped."""
 
-import json
 import random
 from pathlib import Path
 
 import pytest
 
-from processes import NETS, Run, group, train
+from mischief import MISCHIEF, mischief
+from processes import Run, group, train
 
-MISCHIEF = f"{NETS}:Mischief"
 SIGNALS = ("SIGTERM", "SIGINT", "SIGUSR1")
 
 
 def stopped(workers: int, out: Path, *arguments: str, rank: int, count: int, during: str, name: str = "SIGTERM") -> Run:
     """Train until one worker gets a signal while it computes its `count`-th loss or metric."""
     once = out.with_suffix(f".{name}{during}{count}")
-    plan = {"do": name, "rank": rank, "count": count, "during": during, "once": str(once)}
-    env = {"SCALEWISE_TEST_MISCHIEF": json.dumps(plan)}
+    env = mischief(name, once, rank=rank, count=count, during=during)
     ended = group(workers, "train", MISCHIEF, "--out", out, *arguments, env=env)
     assert ended.exit_code == 4, ended.output
     run = Run(out, ended.output)

@@ -1,4 +1,4 @@
-"""The step-time model: synthetic clusters whose numbers are known, a published table, and what cannot be told."""
+"""The step-time model: synthetic clusters whose numbers are known, a published table, and what cannot be predicted."""
 
 import json
 from collections.abc import Sequence
@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from processes import ROOT, Finished, group
+from scalewise.analysis.ensemble import draw
 from scalewise.analysis.speed import NetworkFigures, fit_speed, place_of
 from scalewise.analysis.step_time import PARAMETERS, log_step_seconds
 from scalewise.record.throughput import Throughput
@@ -81,9 +83,9 @@ def test_what_bench_measured_of_the_network_helps_predictions() -> None:
     ("measured", "asked", "why"),
     [
         ([(2, 64), (2, 64)], (4, 64), "one measured point"),
-        ([(1, 64), (1, 128)], (2, 64), "one worker tells nothing of several"),
-        ([(1, 64), (2, 64), (4, 64)], (8, 64), "one node tells nothing of several"),
-        ([(8, 64), (16, 64)], (16, 4096), "too far from what was measured"),
+        ([(1, 64), (1, 128)], (2, 64), "only one worker was measured"),
+        ([(1, 64), (2, 64), (4, 64)], (8, 64), "only one node was measured"),
+        ([(8, 64), (16, 64)], (16, 4096), "too far from the measured points"),
     ],
 )
 def test_what_points_cannot_carry(measured: list[tuple[int, int]], asked: tuple[int, int], why: str) -> None:
@@ -149,3 +151,20 @@ def test_nothing_left_to_fit(tmp_path: Path) -> None:
     file.write_text("cluster,workers,global_batch,step_seconds\na,4,8,1\n")
     ended = predict(file, "--up-to", "2")
     assert ended.exit_code == 2 and "at most 2 workers" in ended.output
+
+
+def test_the_ensemble_draws_from_a_known_gaussian() -> None:
+    """A long thin one: strongly correlated, and one side a hundred times as long as the other."""
+    mean, covariance = np.array([3.0, -50.0]), np.array([[1.0, 90.0], [90.0, 10_000.0]])
+    precision = np.linalg.inv(covariance)
+    random = np.random.default_rng(0)
+
+    def log_density(places: NDArray[np.float64]) -> NDArray[np.float64]:
+        away = places - mean
+        density: NDArray[np.float64] = -0.5 * np.einsum("ij,jk,ik->i", away, precision, away)
+        return density
+
+    drawn = draw(log_density, random.standard_normal((4000, 2)), moves=400, random=random)
+    deviations = np.sqrt(np.diag(covariance))
+    np.testing.assert_allclose((drawn.mean(axis=0) - mean) / deviations, 0, atol=0.06)
+    np.testing.assert_allclose(np.cov(drawn.T) / np.outer(deviations, deviations), [[1, 0.9], [0.9, 1]], atol=0.06)

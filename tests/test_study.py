@@ -1,11 +1,9 @@
 """Studies: what is tried, how trials race, who claims them, and what is left when everything is killed."""
 
 import json
-import multiprocessing
 import random
 import signal
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,55 +17,17 @@ from scalewise.config import Target
 from scalewise.errors import FolderError
 from scalewise.record.folder import RunFolder
 from scalewise.record.ledger import examples_trained
-from scalewise.requests import StudyRequest
-from scalewise.study.job import Job
-from scalewise.study.plan import BatchPlan, plan_study
+from scalewise.study.batch_plan import plan_study
+from scalewise.study.batch_trials import progress_of
 from scalewise.study.race import Course, Progress, Task, bound, kept_until, tasks
 from scalewise.study.space import Parameter, point, read_spaces
-from scalewise.study.trials import progress_of
-
-_forked = multiprocessing.get_context("forkserver")
+from studies import complete, start_jobs, study_request
 
 RATE = Parameter(type="DOUBLE", min_value=0.001, max_value=10, scale="LOG_SCALE")
 MOMENTUM = Parameter(type="DOUBLE", min_value=0.0, max_value=0.99, scale="REVERSE_LOG_SCALE")
 LABEL_SMOOTHING = Parameter(type="DISCRETE", feasible_points=(0.0, 0.01, 0.1))
 DECAY = Parameter(type="INTEGER", min_value=1, max_value=4)
 COURSE = Course(batch_size=10, every_examples=100, max_steps=320)
-
-
-def request(out: Path, **changes: Any) -> StudyRequest:
-    settings: dict[str, Any] = {
-        "workload": "digits/fc_16",
-        "batch_sizes": (32, 128),
-        "trials": 6,
-        "target": "val/classification_error<0.1",
-        "max_epochs": 20.0,
-        "jobs": 2,
-        "out": out,
-    }
-    return StudyRequest(**{**settings, **changes})
-
-
-def work(plans: Sequence[BatchPlan]) -> None:
-    raise SystemExit(int(Job(plans).work()))
-
-
-def start_jobs(plans: Sequence[BatchPlan], count: int) -> list[Any]:
-    jobs = [_forked.Process(target=work, args=(plans,)) for _ in range(count)]
-    for job in jobs:
-        job.start()
-    return jobs
-
-
-def complete(asked: StudyRequest, jobs: int = 2) -> Path:
-    """Work on a study to its end."""
-    plans = plan_study(asked)
-    for plan in plans:
-        plan.folder.describe(plan.description())
-    for job in start_jobs(plans, jobs):
-        job.join(120)
-        assert job.exitcode == 0
-    return asked.out
 
 
 def published(out: Path) -> dict[str, bytes]:
@@ -132,8 +92,8 @@ def test_racing_gives_the_same_answer(workload: str, tmp_path: Path) -> None:
     course = {"batch_sizes": (64, 128), "max_epochs": 10.0, "trials": 6, "overrides": settings}
     asked = {"workload": workload, "target": "val/classification_error<0.3", **course}
     for seed in (0, 1):
-        raced = complete(request(tmp_path / f"raced{seed}", seed=seed, **asked))
-        whole = complete(request(tmp_path / f"whole{seed}", seed=seed, racing=False, **asked))
+        raced = complete(study_request(tmp_path / f"raced{seed}", seed=seed, **asked))
+        whole = complete(study_request(tmp_path / f"whole{seed}", seed=seed, racing=False, **asked))
         assert answers(raced) == answers(whole)
         assert examples_trained(raced) < examples_trained(whole)
 
@@ -142,8 +102,8 @@ def test_killed_at_twenty_moments_it_ends_as_if_never_disturbed(tmp_path: Path) 
     seed = random.randrange(10**6)
     print(f"seed {seed}")
     moments = random.Random(seed)
-    undisturbed = complete(request(tmp_path / "undisturbed"), jobs=1)
-    asked = request(tmp_path / "disturbed")
+    undisturbed = complete(study_request(tmp_path / "undisturbed"), jobs=1)
+    asked = study_request(tmp_path / "disturbed")
     plans = plan_study(asked)
     for plan in plans:
         plan.folder.describe(plan.description())
@@ -171,7 +131,7 @@ def test_the_same_command_three_times_at_once_is_one_study(tmp_path: Path) -> No
 
 
 def test_what_a_study_is_is_written_once(tmp_path: Path) -> None:
-    (plan,) = plan_study(request(tmp_path, batch_sizes=[32]))
+    (plan,) = plan_study(study_request(tmp_path, batch_sizes=[32]))
     file = plan.folder.path / "study.json"
     plan.folder.describe(plan.description())
     before = file.stat().st_ino
@@ -184,10 +144,10 @@ def test_what_a_study_is_is_written_once(tmp_path: Path) -> None:
 
 def test_more_trials_later_continue_the_study(tmp_path: Path) -> None:
     asked = {"batch_sizes": (64,), "max_epochs": 8.0}
-    few = complete(request(tmp_path / "study", trials=4, **asked))
+    few = complete(study_request(tmp_path / "study", trials=4, **asked))
     first = published(few)
-    more = complete(request(tmp_path / "study", trials=7, **asked))
-    at_once = complete(request(tmp_path / "at_once", trials=7, **asked))
+    more = complete(study_request(tmp_path / "study", trials=7, **asked))
+    at_once = complete(study_request(tmp_path / "at_once", trials=7, **asked))
     assert published(more) == published(at_once)
     parameters = {name: json.loads(first[name])["parameters"] for name in first if name.endswith("metadata.json")}
     assert all(json.loads(published(more)[name])["parameters"] == found for name, found in parameters.items())
@@ -213,7 +173,7 @@ def test_the_command_writes_the_public_layout_and_says_what_it_found(tmp_path: P
 
 def test_a_trial_that_diverges_is_kept_and_counts_for_nothing(tmp_path: Path) -> None:
     (tmp_path / "space.yaml").write_text("learning_rate: {type: DISCRETE, feasible_points: [0.05, 1.0e+30]}\n")
-    out = complete(request(tmp_path / "study", space=tmp_path / "space.yaml", batch_sizes=(32,)))
+    out = complete(study_request(tmp_path / "study", space=tmp_path / "space.yaml", batch_sizes=(32,)))
     found = [json.loads(content) for name, content in published(out).items() if name.endswith("metadata.json")]
     statuses = {one["parameters"]["learning_rate"]: one["status"] for one in found}
     assert statuses == {0.05: "COMPLETE", 1e30: "INFEASIBLE"}
@@ -239,7 +199,7 @@ def test_beyond_the_end_of_a_range(tmp_path: Path) -> None:
     asked = ("study", "digits/fc_16", "--batch-sizes", 32, *arguments, "--max-epochs", 6, "--out", tmp_path / "study")
     ended = group(1, *asked, "--jobs", 2)
     assert ended.exit_code == 0, ended.output
-    assert "at the upper end of its range; --widen tries as many again beyond it" in ended.output
+    assert "at the upper end of its range; --widen tries as many trials again beyond it" in ended.output
     before = answers(tmp_path / "study")
     widened = group(1, *asked, "--jobs", 2, "--widen")
     assert widened.exit_code == 0, widened.output
@@ -296,7 +256,7 @@ def test_mistakes_in_a_request(tmp_path: Path) -> None:
 
 
 def test_a_setting_that_a_later_version_adds_does_not_make_it_another_study(tmp_path: Path) -> None:
-    asked = request(tmp_path, batch_sizes=[32])
+    asked = study_request(tmp_path, batch_sizes=[32])
     (plan,) = plan_study(asked)
     plan.folder.describe(plan.description())
     (file,) = tmp_path.rglob("study.json")
@@ -311,7 +271,7 @@ def test_a_setting_that_a_later_version_adds_does_not_make_it_another_study(tmp_
 
 
 def test_another_study_in_the_same_folder_is_refused(tmp_path: Path) -> None:
-    plans = plan_study(request(tmp_path))
+    plans = plan_study(study_request(tmp_path))
     plans[0].folder.describe(plans[0].description())
     ended = study_with("--out", tmp_path, "--target", "val/classification_error<0.2")
     assert ended.exit_code == 2

@@ -43,14 +43,14 @@ def test_a_run_is_read() -> None:
 def test_a_run_that_is_complete_stays_so(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(RUN, tmp_path / "run"))
     ended = group(1, "train", "digits/fc_16", "--recipe", folder / "run.yaml", "--out", folder)
-    assert (ended.exit_code, "COMPLETE: took its epochs" in ended.output) == (0, True), ended.output
+    assert (ended.exit_code, "COMPLETE: completed its epochs" in ended.output) == (0, True), ended.output
     assert (folder / "metadata.json").read_bytes() == (RUN / "metadata.json").read_bytes()
 
 
 def test_an_interrupted_run_goes_on_with_the_same_bits(tmp_path: Path) -> None:
     (section,) = read_sections(INTERRUPTED)
     assert section.answer[:2] == [
-        "The run was asked to stop after 21 steps, 21.9 ms of training on 1 worker.",
+        "The run was stopped by a signal after 21 steps, 21.9 ms of training on 1 worker.",
         "The same command continues it.",
     ]
     folder = Path(shutil.copytree(INTERRUPTED, tmp_path / "run"))

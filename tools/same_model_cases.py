@@ -67,6 +67,10 @@ CASES = {
     "to a target": Case("Dense recipe.seed=1 stop.target='val/classification_error<0.2'"),
     "diverged": Case("Dense recipe.optimizer=sgd recipe.learning_rate=1e30"),
     "a loss of one's own": Case("Regression recipe.learning_rate=0.001"),
+    "trees and weights": Case("Weighed recipe.learning_rate=0.001 recipe.clip_norm=1", "1 2 3 2>1"),
+    "weights in fp16": Case("Weighed recipe.learning_rate=0.001 recipe.precision=fp16", "1 3"),
+    "noise scale of weights": Case("Weighed recipe.learning_rate=0.001 noise_scale.every_steps=2", "1 2"),
+    "to a training loss": Case("Dropout stop.loss='train_loss<1.6' stop.loss_window='5 steps'", "1 3 1>2"),
     "a built-in workload": Case("digits/fc_16 recipe.microbatch=24 stop.steps=20"),
     "raced study": Case(f"Dense {_STUDY}", ways="2", command="study"),
 }

@@ -134,6 +134,19 @@ class Regression(Workload):
         return {"squared_error": self.loss(outputs, targets)}
 
 
+class Weighed(Regression):
+    """Examples that count for 1 to 5, and trees of inputs and targets."""
+
+    def data(self) -> Mapping[str, Any]:
+        return {
+            name: ({"input": inputs}, {"heights": 10.0 * targets, "counts": 1.0 + targets})
+            for name, (inputs, targets) in images().items()
+        }
+
+    def loss(self, outputs: Tensor, targets: Any) -> Any:
+        return targets["counts"] * (outputs[:, 0] - targets["heights"]) ** 2, targets["counts"]
+
+
 def stopping(network: nn.Module) -> nn.Module:
     """Let a network ask its own process to stop, in a command that is to be stopped."""
     if "SAME_MODEL_STOP_AFTER" in os.environ:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from scalewise.api.reporting import report as report
     from scalewise.api.studying import Study as Study
     from scalewise.api.studying import study as study
-    from scalewise.api.training import Run as Run
-    from scalewise.api.training import train as train
+    from scalewise.api.trained_run import Run as Run
+    from scalewise.api.trained_run import train as train
     from scalewise.api.workload_list import workloads as workloads
     from scalewise.errors import Diverged as Diverged
     from scalewise.errors import Failed as Failed
@@ -106,7 +106,7 @@ _PLACES = {
     "api.predicting": ("Prediction", "predict"),
     "api.reporting": ("Report", "report"),
     "api.studying": ("Study", "study"),
-    "api.training": ("Run", "train"),
+    "api.trained_run": ("Run", "train"),
     "api.workload_list": ("workloads",),
     "errors": ("Diverged", "Failed", "Interrupted", "ScalewiseError", "UserError"),
     "loop.train": ("EvalResult", "StepResult", "Stopped"),

@@ -2,7 +2,7 @@
 
 ScalewiseError
 ├── UserError               the user's mistake: one clear sentence, no traceback
-│   ├── ConfigError         a key, a value or a combination that makes no sense
+│   ├── ConfigError         a key, a value or a combination that is invalid
 │   ├── WorkloadError       a workload that does not exist, import or fit
 │   ├── DataError           data that is missing or damaged
 │   └── FolderError         a run folder that cannot be used
@@ -37,7 +37,7 @@ class UserError(ScalewiseError):
 
 
 class ConfigError(UserError):
-    """A key, a value or a combination of values that makes no sense."""
+    """A key, a value or a combination of values that is invalid."""
 
 
 class WorkloadError(UserError):

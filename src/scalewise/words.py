@@ -5,13 +5,13 @@ import re
 from collections.abc import Collection, Sequence
 
 _TIMES = (("ms", 3_600_000.0, 1000), ("s", 3600.0, 60), ("min", 60.0, 60), ("h", 1.0, 72), ("days", 1 / 24, math.inf))
-"""Units of time: how many of each an hour has, and from how many on the next one is easier to imagine."""
+"""Units of time: how many of each an hour has, and the amount from which on the next one is used."""
 _SMALLEST_MILLISECONDS = 0.001
 _SMALLEST_COST = 0.01
 _RUNS = (("", 1.0), ("per thousand runs", 1e3), ("per million runs", 1e6), ("per billion runs", 1e9))
-"""What runs cost together where one costs next to nothing."""
+"""The units for the cost of many runs, if one costs almost nothing."""
 _MOST_DIGITS = 1e15
-"""Beyond it a float has no digits of its own left to write."""
+"""Beyond it a float has no exact digits left."""
 
 
 def number(value: float | None) -> str:
@@ -106,6 +106,20 @@ def unit_of_time(hours: Sequence[float]) -> tuple[str, float]:
     return next((unit, per) for unit, per, most in _TIMES if float(f"{longest * per:.3g}") < most)
 
 
+def data_size(count_bytes: int) -> str:
+    """Write how large a file or a download is.
+
+    >>> data_size(512), data_size(57_523), data_size(170_052_171), data_size(999_999_999)
+    ('512 B', '57.5 kB', '170 MB', '1 GB')
+    """
+    size = float(count_bytes)
+    for unit in ("B", "kB", "MB", "GB"):
+        if float(f"{size:.3g}") < 1000:
+            return f"{_three_digits(size)} {unit}"
+        size /= 1000
+    return f"{_three_digits(size)} TB"
+
+
 def _three_digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
@@ -155,7 +169,7 @@ def sentence(text: str, names: Collection[str] = ()) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return text without signs that no terminal, font or page can show, or that would steer a terminal.
+    r"""Return text without characters that a terminal, font or page cannot show, or that control a terminal.
 
     >>> printable("a\x1b[31mb\nc"), printable("\ud800 é 模型")
     ('a?[31mb c', '? é 模型')

@@ -12,7 +12,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from scalewise.data.images import IMAGE_DATA
+from scalewise.data.images.digits import DIGITS
 from scalewise.data.order import ExampleOrder
 from scalewise.data.splits import Split
 from scalewise.models.resnet import resnet_8
@@ -29,7 +29,7 @@ class Digits(Classification):
     }
 
     def data(self) -> Mapping[str, Split]:
-        return IMAGE_DATA["digits"].load()
+        return DIGITS.load()
 
     def model(self) -> nn.Module:
         return nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
@@ -60,7 +60,7 @@ class Dropout(Digits):
         )
 
 
-class Mischief(Dropout):
+class Mischievous(Workload):
     """Does something to its own process when it has computed so many losses or metrics, but only once.
 
     The environment says what: {"do": a signal's name or "raise", "rank", "count", "during": "loss", "once": FILE}.
@@ -70,13 +70,13 @@ class Mischief(Dropout):
         self._calls = {"loss": 0, "metrics": 0}
         self._plan = json.loads(os.environ.get("SCALEWISE_TEST_MISCHIEF", "null"))
 
-    def summed_loss(self, outputs: Tensor, targets: Tensor, label_smoothing: float) -> Tensor:
+    def summed_loss(self, outputs: Any, targets: Any, label_smoothing: float) -> Any:
         self._count("loss")
         return super().summed_loss(outputs, targets, label_smoothing)
 
-    def metrics(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+    def metrics(self, outputs: Any, targets: Any) -> Mapping[str, Any]:
         self._count("metrics")
-        return super().metrics(outputs, targets)
+        return super().metrics(outputs, targets)  # type: ignore[safe-super]
 
     def _count(self, what: str) -> None:
         self._calls[what] += 1
@@ -89,6 +89,10 @@ class Mischief(Dropout):
         if plan["do"] == "raise":
             raise ZeroDivisionError("a bug in the user's loss")
         os.kill(os.getpid(), signal.Signals[plan["do"]])
+
+
+class Mischief(Mischievous, Dropout):
+    """A network that does."""
 
 
 class Residual(Digits):
@@ -284,6 +288,19 @@ class KnownNoise(Workload):
 
     def metrics(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
         return {"output": outputs[:, 0]}
+
+
+class WeighedNoise(KnownNoise):
+    """Examples that count for 1 to 4: the gradient of one is its weight times the example."""
+
+    defaults = {**KnownNoise.defaults, "recipe": {**KnownNoise.defaults["recipe"], "microbatch": 16}}
+
+    def data(self) -> Mapping[str, tuple[Tensor, Tensor]]:
+        weights = torch.randint(1, 5, (120_000,), generator=torch.Generator().manual_seed(1)).float()
+        return {name: (inputs, weights[: len(inputs)]) for name, (inputs, _) in super().data().items()}
+
+    def loss(self, outputs: Tensor, targets: Tensor) -> Any:
+        return targets * outputs[:, 0], targets
 
 
 class Regression(Workload):

@@ -1,1 +1,1 @@
-"""The whole way for a newcomer: measure both axes a little, multiply them, and say what to do."""
+"""All steps in one command: measure both axes a little, multiply them, and say what to do."""

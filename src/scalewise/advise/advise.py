@@ -9,7 +9,7 @@ from rich.console import Console
 from scalewise.advise.findings import Findings, Speed, pilot_sentence, speed_sentence
 from scalewise.advise.sample import write_sample_clusters
 from scalewise.analysis.analyze import analyze
-from scalewise.analysis.curve import Curve
+from scalewise.analysis.curve import StepsCurve
 from scalewise.bench.bench import bench
 from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.cluster.world import usable_cores
@@ -20,7 +20,7 @@ from scalewise.noise.noise import latest_noise_scale
 from scalewise.plan.candidates import cheapest, fastest
 from scalewise.plan.clusters import read_clusters
 from scalewise.plan.plan import Plan, multiply, plan
-from scalewise.plan.source import NothingHeld, Unstable
+from scalewise.plan.steps_source import NothingHeld, Unstable
 from scalewise.record.folder import RunFolder
 from scalewise.record.results.advise import AdviseFile
 from scalewise.record.results.bench import BenchFile
@@ -36,8 +36,8 @@ from scalewise.requests import (
     TrainRequest,
 )
 from scalewise.run.train import train_part
+from scalewise.study.batch_plan import plan_study
 from scalewise.study.confirm import FRESH_RUNS, Setting, confirm
-from scalewise.study.plan import plan_study
 from scalewise.study.study import study
 from scalewise.workloads.find import find_workload
 from scalewise.workloads.loading import load_splits
@@ -49,26 +49,26 @@ _FEW_SIZES, _MORE_SIZES = (8, 32, 128, 512), (16, 64, 256, 1024)
 _STUDIES = ((_FEW_SIZES, 5), (_MORE_SIZES, 5), *(((*_FEW_SIZES, *_MORE_SIZES), trials) for trials in (10, 20, 40)))
 """Batch sizes and trials at each, one after the other as long as there is time: a few first, then those between."""
 _EXAMPLES_PER_WORKER = (16, 64, 256, 512)
-"""On one worker and on two these are most of the batch sizes, so that little has to be predicted."""
+"""With one and with two workers, these give most of the batch sizes, so that little has to be predicted."""
 _LONGER = 6.0
 """How many times the epochs of the pilot a trial may take: large batches need more of them."""
 _LEAST_EPOCHS = 2.0
 _PILOT_SHARE, _BENCH_SHARE = 0.2, 0.015
-"""Of the time: for the pilot at most, and for each point of the bench."""
+"""Shares of the time: at most for the pilot, and for each point of the bench."""
 _CONFIRM_SHARE = 0.3
-"""Of the time that is left for the study: kept for training what would be recommended again with fresh seeds."""
+"""Share of the time left for the study that is reserved for training the best settings again with fresh seeds."""
 _LAST_SECONDS = 10.0
-"""What comes after the study takes about so long, whatever was found."""
+"""What comes after the study takes about this long, whatever was found."""
 
 
 class Adviser:
-    """Does one part after the other; a part that is done already is not done again."""
+    """Runs one part after the other; a part that is already done is skipped."""
 
     def __init__(self, request: AdviseRequest, console: Console) -> None:
         if not request.minutes > 0:
-            raise ConfigError(f"--minutes {request.minutes:g} should be more than 0")
+            raise ConfigError(f"--minutes {request.minutes:g} must be greater than 0")
         if request.clusters is not None:
-            read_clusters(request.clusters)  # a mistake is told before minutes are spent
+            read_clusters(request.clusters)  # a mistake is reported before minutes are spent
         self._request = request
         self._console = console
         self._seconds = 60 * request.minutes
@@ -76,7 +76,7 @@ class Adviser:
         self._train_examples = len(load_splits(find_workload(request.workload))["train"])
 
     def advise(self) -> Findings:
-        """Go the whole way."""
+        """Run all parts."""
         self._check_folder()
         try:
             with stop_signals_go_to(signal.default_int_handler):
@@ -86,7 +86,7 @@ class Adviser:
 
     def _go(self) -> Findings:
         parts: list[tuple[str, Callable[[], None]]] = [
-            ("a pilot run by the workload's own recipe", self._pilot),
+            ("a pilot run with the workload's own recipe", self._pilot),
             ("speed: seconds per step", self._bench),
             ("statistics: steps to target against batch size", self._study),
             ("confirmation: what would be recommended, with fresh seeds", self._confirm),
@@ -103,7 +103,7 @@ class Adviser:
         return findings
 
     def _check_folder(self) -> None:
-        """Go on only with advice on the same question."""
+        """Continue only advice on the same question."""
         out = self._request.out
         if not AdviseFile.is_in(out):
             self._write()
@@ -117,7 +117,7 @@ class Adviser:
 
     @property
     def _asked(self) -> dict[str, str | None]:
-        """What two starts must share."""
+        """What two starts must have in common."""
         return {"workload": self._request.workload, "target": self._request.target}
 
     def _write(self, says: Sequence[str] = ()) -> None:
@@ -132,7 +132,7 @@ class Adviser:
         return RunFolder(self._request.out / "pilot")
 
     def _pilot(self) -> None:
-        """Train by the workload's own recipe: how many epochs the target takes, and how noisy gradients are."""
+        """Train with the workload's own recipe, to see how many epochs the target takes and how noisy gradients are."""
         if not self._pilot_folder.finished():
             target = [] if self._request.target is None else [f"stop.target={self._request.target}"]
             overrides = [*target, f"stop.seconds={_PILOT_SHARE * self._seconds}", "noise_scale.every_steps=1"]
@@ -177,7 +177,7 @@ class Adviser:
             took = time.monotonic() - started
 
     def _confirm(self) -> None:
-        """Train again whatever looks best, until what looks best has held, or the time is up."""
+        """Train the best settings again, until the best ones are confirmed or the time is up."""
         while self._left() > 0 and (unsure := self._unconfirmed()):
             names = ", ".join(f"{setting.plan.batch_size:,} (trial {setting.trial_id})" for setting in unsure)
             self._console.print(f"        {FRESH_RUNS} fresh seeds at batch {names}", highlight=False)
@@ -188,7 +188,7 @@ class Adviser:
                     raise
 
     def _unconfirmed(self) -> list[Setting]:
-        """Return what would be recommended, of that what only won the study so far."""
+        """Return the settings that would be recommended and were not trained again yet."""
         if self._curve() is None:
             return []
         try:
@@ -225,8 +225,8 @@ class Adviser:
     def _speed(self) -> Speed:
         return Speed.read(self._request.out / "bench")
 
-    def _curve(self) -> Curve | None:
-        """Analyse what the study found; None where the time was too short for it."""
+    def _curve(self) -> StepsCurve | None:
+        """Analyse what the study found; None if the time was too short for it."""
         folder = self._request.out / "study"
         if not folder.is_dir():
             return None
@@ -239,7 +239,7 @@ class Adviser:
         return curve if any(row.steps is not None for row in curve.rows) else None
 
     def _plan(self) -> tuple[Plan | None, Sequence[Unstable]]:
-        """Plan, and return also what fresh seeds spoke against; no plan where they spoke against everything."""
+        """Plan, and also return the settings that failed with fresh seeds; no plan if all of them failed."""
         try:
             planned = plan(self._plan_request())
         except NothingHeld as nothing:
@@ -254,7 +254,7 @@ class Adviser:
 
 
 def longest_trial(pilot: RunFolder) -> float:
-    """Return the epochs a trial may take: more than the pilot, or all that its recipe has where that was cut short."""
+    """Return the epochs a trial may take: more than the pilot, or all of its recipe's if the pilot was cut short."""
     ended, own = how_it_ended(pilot), pilot.config().stop.epochs
     epochs = max(_LEAST_EPOCHS, _LONGER * ended.examples / ended.train_examples)
     return max(epochs, own) if ended.stopped_by is Reason.SECONDS and own is not None else epochs
@@ -263,5 +263,5 @@ def longest_trial(pilot: RunFolder) -> float:
 def how_it_ended(pilot: RunFolder) -> RunMetadata:
     """Read what the pilot has recorded."""
     if (metadata := pilot.metadata()) is None:
-        raise FolderError(f"{pilot.path} is damaged: remove it, and the same command trains it again")
+        raise FolderError(f"{pilot.path} is damaged: remove it, then run the same command again")
     return metadata

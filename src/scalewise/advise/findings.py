@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalewise.analysis.curve import Curve
+from scalewise.analysis.critical import NoFit
+from scalewise.analysis.curve import StepsCurve
 from scalewise.errors import DataError, UserError
 from scalewise.loop.stopping import Reason
 from scalewise.noise.noise import latest_noise_scale
 from scalewise.plan.candidates import Candidate
 from scalewise.plan.plan import Plan
 from scalewise.plan.sentences import unstable_sentence
-from scalewise.plan.source import Unstable
 from scalewise.plan.statistics import Statistic
+from scalewise.plan.steps_source import Unstable
 from scalewise.record.folder import RunFolder
 from scalewise.record.results.bench import BenchFile
 from scalewise.record.results.noise import MeasuredNoise
@@ -44,7 +45,7 @@ class Speed:
                 raise DataError(f"in {folder} nothing was measured")
             return cls(throughput_in(folder), verdicts)
         except UserError as error:
-            raise DataError(f"{error}; remove {folder}, and the same command measures again") from None
+            raise DataError(f"{error}; remove {folder}, then run the same command again") from None
 
     def speedup(self) -> tuple[Throughput, Throughput, float]:
         """Return one worker and the most, at the most examples each, and how much faster they are."""
@@ -55,7 +56,7 @@ class Speed:
         return line[0], line[-1], line[-1].examples_per_second / line[0].examples_per_second
 
     def where_time_goes(self, global_batch: int | None) -> str:
-        """Say it for the most workers, at what was measured nearest to a batch, or at the largest of all.
+        """Say it for the most workers, at the measured batch nearest to this one, or at the largest batch.
 
         >>> Speed([], {(1, 64): "good", (2, 128): "bad", (2, 1024): "better"}).where_time_goes(100)
         'Where the time goes: with 2 workers and batch 128 training is bad.'
@@ -80,8 +81,8 @@ class Findings:
     speed: Speed
     study_hours: float
     """How long the first study takes, if racing saves nothing."""
-    curve: Curve | None
-    """None where no batch size was studied to its end, or none reached the target."""
+    curve: StepsCurve | None
+    """None if no batch size was studied to its end, or none reached the target."""
     plan: Plan | None
     unstable: Sequence[Unstable] = ()
     """Settings that looked best, and mostly failed with fresh seeds."""
@@ -95,7 +96,7 @@ class Findings:
         return said if self.plan is None else [*said, *self.plan.says_of_choices]
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return what `--json` prints."""
         return {
             "says": self.sentences(),
             "analysis": None if self.curve is None else self.curve.analysed().model_dump(mode="json"),
@@ -104,18 +105,18 @@ class Findings:
 
     def _critical(self) -> str:
         noise = latest_noise_scale(self.pilot)
-        guess = "" if noise is None or noise.value is None else f" (the noise scale alone guesses {noise.value:,.0f})"
+        guess = "" if noise is None or noise.value is None else f" (the noise scale alone suggests {noise.value:,.0f})"
         if self.curve is None:
             return (
-                f"Critical batch size: unknown, no batch size was studied until it reached the target{guess}; "
-                f"give it more --minutes: a first study takes up to about {duration(self.study_hours)}."
+                f"Critical batch size: unknown, because no batch size was studied until it reached the target{guess}. "
+                f"Allow more --minutes: a first study takes up to about {duration(self.study_hours)}."
             )
         fit = self.curve.fit
-        if fit.value is None or fit.low is None or fit.high is None:
+        if isinstance(fit, NoFit) or fit.low is None or fit.high is None:
             return f"Critical batch size: {fit.says}{guess}."
         return (
-            f"Critical batch size: {fit.value:,.0f} ({fit.low:,.0f} to {fit.high:,.0f}). Well below it twice the batch "
-            f"takes half the steps; beyond it steps hardly fall{guess}."
+            f"Critical batch size: {fit.value:,.0f} ({fit.low:,.0f} to {fit.high:,.0f}). Well below it, twice the "
+            f"batch needs half the steps; well above it, a larger batch saves few steps{guess}."
         )
 
     def _best(self) -> Statistic | None:
@@ -125,7 +126,9 @@ class Findings:
 
     def _recipe(self, best: Statistic | None) -> list[str]:
         if best is None or self.plan is None:
-            held = "Use: nothing yet, no setting reached the target again with fresh seeds; give it more --minutes."
+            held = (
+                "Use: nothing yet, because no setting reached the target again with fresh seeds; allow more --minutes."
+            )
             return [held] if self.unstable else []
         settings = self.plan.source.trials.get(best.global_batch, {})
         words = [f"a {name.replace('_', ' ')} of {value:.3g}" for name, value in settings.items() if name != "seed"]
@@ -133,7 +136,7 @@ class Findings:
         return [f"Use {recipe}: about {best.steps:,.0f} steps to the target; {_confirmed(best)}."]
 
     def _workers(self) -> list[str]:
-        """Say how many workers of this machine are worth it, for the best batch of each number of them."""
+        """Say how many workers of this machine are worth it, each with its best batch."""
         best: dict[int, float] = {}
         for one in self._here():
             best[one.cluster.workers] = min(one.hours, best.get(one.cluster.workers, one.hours))
@@ -161,11 +164,11 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _confirmed(best: Statistic) -> str:
-    """Say what the number of steps rests on."""
+    """Say what the number of steps is based on."""
     if best.best_of is not None or best.reliability is None:
         return (
-            f"that is the luckiest of {best.best_of} trials, and there was no time to train it again with fresh seeds: "
-            "it may take longer or fail"
+            f"that is the best of {best.best_of} trials and may have been lucky: there was no time to train it again "
+            "with fresh seeds, and it may take longer or fail"
         )
     reached = round(best.reliability * best.runs)
     steps = f"{best.fewest:,.0f} to {best.most:,.0f}" if best.fewest != best.most else f"{best.most:,.0f}"
@@ -181,7 +184,7 @@ def pilot_sentence(pilot: RunMetadata, noise: MeasuredNoise | None) -> str:
 
 
 def speed_sentence(speed: Speed) -> str:
-    """Say how fast it goes."""
+    """Say how fast training is."""
     one, most, speedup = speed.speedup()
     several = "" if most is one else f"; {most.workers} workers: {speedup:.2f} times that"
     return f"        one worker: {one.examples_per_second:,.0f} examples/s{several}"

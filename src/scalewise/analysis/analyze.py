@@ -9,11 +9,11 @@ import polars as pl
 
 from scalewise.analysis.archive import COMPLETE, INFEASIBLE, Skipped, Study, read_archive
 from scalewise.analysis.curve import make_curve
-from scalewise.analysis.findings import Analysis, Workload
 from scalewise.analysis.goals import published_goal
 from scalewise.analysis.outcomes import Outcome, StepsToTarget, steps_of_batches, steps_to_target
 from scalewise.analysis.pictures import draw_all
 from scalewise.analysis.scatter import ScatterPoint, scatter_point
+from scalewise.analysis.workload_findings import Analysis, WorkloadFindings
 from scalewise.config import Target
 from scalewise.errors import ConfigError, DataError, nearest
 from scalewise.record.results.analysis import BudgetBest
@@ -23,12 +23,12 @@ from scalewise.record.study_folder import OWN
 from scalewise.requests import AnalyzeRequest
 
 _DEFAULT_OUT = Path("runs/analyze")
-"""Where a file of steps has no folder of its own."""
+"""The folder of the results for a file of steps."""
 
 
 @dataclass(frozen=True)
 class Budgets:
-    """How far trials may go when the best metric is asked for; None: not asked."""
+    """The budgets within which the best metric is found; None: not asked for."""
 
     steps: int | None = None
     epochs: float | None = None
@@ -46,13 +46,13 @@ def analyze(request: AnalyzeRequest) -> Analysis:
     return analysis
 
 
-def find_out(request: AnalyzeRequest) -> tuple[list[Workload], list[Skipped]]:
+def find_out(request: AnalyzeRequest) -> tuple[list[WorkloadFindings], list[Skipped]]:
     """Return what was found and what could not be read, and write nothing."""
     _check(request)
     skipped: list[Skipped] = []
     if request.steps_file is not None:
         rows = steps_of_batches(read_steps(request.steps_file))
-        workloads = [Workload(make_curve(request.steps_file.stem, next(iter(request.targets), None), rows))]
+        workloads = [WorkloadFindings(make_curve(request.steps_file.stem, next(iter(request.targets), None), rows))]
     else:
         assert request.folder is not None
         budgets = Budgets(request.step_budget, request.epoch_budget)
@@ -75,8 +75,8 @@ def _out(request: AnalyzeRequest) -> Path:
 
 def workloads_in(
     folder: Path, targets: Sequence[str], skipped: list[Skipped], budgets: Budgets = NO_BUDGETS
-) -> list[Workload]:
-    """Find out what every workload in a folder shows, for its own target or for each of those asked."""
+) -> list[WorkloadFindings]:
+    """Analyse every workload in a folder, for its own target or for each of the given targets."""
     asked = [Target.parse(text) for text in targets]
     found: dict[tuple[str, str], list[_Analysed]] = {}
     for study in read_archive(folder, functools.partial(_metrics, asked), skipped):
@@ -100,10 +100,10 @@ class _Analysed:
     scatter: list[ScatterPoint]
 
 
-def _workload(name: str, studies: Sequence[_Analysed]) -> Workload:
+def _workload(name: str, studies: Sequence[_Analysed]) -> WorkloadFindings:
     curve = make_curve(name, str(studies[0].target), [study.row for study in studies])
     budgets = sorted((best for study in studies for best in study.budgets), key=lambda best: best.batch_size)
-    return Workload(curve, budgets, {study.row.batch_size: study.scatter for study in studies if study.scatter})
+    return WorkloadFindings(curve, budgets, {study.row.batch_size: study.scatter for study in studies if study.scatter})
 
 
 def _analyse(study: Study, target: Target, budgets: Budgets) -> _Analysed:

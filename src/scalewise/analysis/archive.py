@@ -1,7 +1,7 @@
-"""Reads studies from the public layout, ours and others' alike, many files at a time.
+"""Reads studies in the public layout, from scalewise or other tools, many files at a time.
 
-All trials of a study are read and parsed in one go, and several studies at a time. Where that fails, trials with the
-same columns are parsed together, and in the end one by one. Whatever is damaged is left out and named.
+All trials of a study are read and parsed at once, and several studies at a time. If that fails, trials with the same
+columns are parsed together, and at last one by one. Damaged files are left out and named.
 """
 
 import functools
@@ -24,7 +24,7 @@ COMPLETE, INFEASIBLE = "COMPLETE", "INFEASIBLE"
 
 
 @dataclass(frozen=True)
-class Trial:
+class ArchivedTrial:
     """What a trial's metadata say."""
 
     trial_id: int
@@ -38,11 +38,11 @@ class Study:
     """One study with all its trials."""
 
     description: StudyDescription
-    trials: list[Trial]
+    trials: list[ArchivedTrial]
     measurements: pl.DataFrame
     """`trial_id`, `step` and the metrics of every evaluation of every trial."""
     metrics: list[str]
-    """All that trials measured, also what was not asked for."""
+    """All metrics that trials measured, also those that were not asked for."""
 
     @property
     def workload(self) -> tuple[str, str, str]:
@@ -69,7 +69,7 @@ Read = tuple[Study | None, list[Skipped]]
 
 
 def read_archive(root: Path, wanted: Wanted | None, skipped: list[Skipped]) -> Iterator[Study]:
-    """Read every study below a folder in turn, with all metrics or some; note what has to be left out."""
+    """Read every study below a folder in turn, with all metrics or some; note what is left out."""
     with ThreadPoolExecutor(usable_cores()) as readers:
         for study, left_out in readers.map(functools.partial(_read_study, wanted=wanted), find_studies(root)):
             skipped += left_out
@@ -84,7 +84,7 @@ def _read_study(folder: StudyFolder, wanted: Wanted | None) -> Read:
         found, odd = folder.trials()
     except FolderError as error:
         return None, [Skipped(folder.path, str(error))]
-    skipped += [Skipped(path, "a trial's folder is named by a number") for path in odd]
+    skipped += [Skipped(path, "the folder of a trial must be named by a number") for path in odd]
     trials, folders = [], []
     for trial_id, trial_folder in found:
         try:
@@ -105,9 +105,9 @@ def _reason(error: Exception) -> str:
     return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 
-def _read_trial(trial_id: int, folder: TrialFolder) -> Trial:
+def _read_trial(trial_id: int, folder: TrialFolder) -> ArchivedTrial:
     content = read_json(folder.metadata)
-    return Trial(trial_id, str(content["status"]), int(content["steps"]), dict(content["parameters"]))
+    return ArchivedTrial(trial_id, str(content["status"]), int(content["steps"]), dict(content["parameters"]))
 
 
 def read_measurements(

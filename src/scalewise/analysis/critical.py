@@ -1,12 +1,11 @@
 """Fits S = S_min (1 + B_crit / B) to steps against batch size, and says how sure B_crit is and whether the form fits.
 
-The fit is in log space, where an error is a percentage, with errors after Student's t, which lets a few points be far
-off. A batch size that never reached the target is a bound: it needs more steps than were tried. For every B_crit on a
-fine grid the best S_min and the size of the errors are found; the likelihood along the grid gives the best value and
-the interval.
+The fit is in log space, where an error is a percentage, with errors from Student's t, which allows a few outliers. A
+batch size that never reached the target is a bound: it needs more steps than were tried. For every B_crit on a fine
+grid, the best S_min and the size of the errors are found; the likelihood along the grid gives the best value and the
+interval.
 """
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,29 +20,29 @@ Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 _LEAST_POINTS = 3
-"""Two numbers are found, and one point must be left to disagree."""
+"""Two parameters are fitted, and at least one more point is needed to check them."""
 
 _TAILS = 4.0
 """Degrees of freedom of the errors: with 4, one point in twenty may be three times as far off as most."""
 _SMALLEST_ERROR = 0.005
-"""Errors are never taken for smaller: step counts are whole, and measured at intervals."""
+"""The smallest error that is assumed: step counts are whole, and measured at intervals."""
 _GRID_PER_DECADE = 150
 _COARSE = 10
-"""Every so many of the grid are enough where no more than the likelihood's height is asked for."""
+"""Every tenth point of the grid is enough for the height of the likelihood."""
 _BEYOND = 50.0
-"""How far beyond the smallest and the largest batch a critical one is looked for."""
+"""How far beyond the smallest and the largest batch B_crit is searched."""
 _ROUNDS, _SETTLED = 30, 1e-6
-"""How often S_min and the errors are found in turn, at most, and how little of a change is none."""
+"""How many rounds S_min and the errors are fitted in turn at most, and which change ends it."""
 
 _LARGEST_ERROR = 0.35
-"""Typical errors above it are no fit."""
+"""With larger typical errors, the form does not fit."""
 _STRAIGHT = 1.4
-"""How far the exponent of a more general form may be from 1, as a factor, where it explains the points better."""
+"""How far the exponent of a more general form that fits better may be from 1, as a factor."""
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The steps to target at one batch size; where it was not reached, more than so many."""
+    """The steps to target at one batch size; if it was not reached, a lower bound."""
 
     batch_size: float
     steps: float
@@ -52,62 +51,76 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class CriticalBatch:
-    """The fit; a value that the points do not show is None."""
+    """The fitted B_crit and S_min."""
 
-    value: float | None
+    value: float
     low: float | None
     high: float | None
-    s_min: float | None
-    error: float | None
+    """The ends of the interval of B_crit; None where the points do not bound it."""
+    s_min: float
+    error: float
     """The typical error of a point, as a share: half of the points are further off than two thirds of it."""
-    exponent: float | None
+    exponent: float
     """What B_crit / B would have to be raised to for the best fit."""
     form_fits: bool
+    """Whether the typical error is small enough to rely on the fit."""
     says: str
-    band: tuple[tuple[float, float], ...] = ()
+    band: tuple[tuple[float, float], ...]
     """The curves at the ends of the interval: B_crit and S_min of each."""
 
     @property
-    def overhead_20_percent(self) -> tuple[float | None, float | None, float | None]:
+    def overhead_20_percent(self) -> tuple[float, float | None, float | None]:
         """The batch size where steps are 20 % above perfect scaling by this fit, with its interval."""
-        value, low, high = (None if end is None else 0.2 * end for end in (self.value, self.low, self.high))
-        return value, low, high
+        low, high = (None if end is None else 0.2 * end for end in (self.low, self.high))
+        return 0.2 * self.value, low, high
 
     def steps(self, batch_size: float) -> float:
         """Return the fitted number of steps."""
-        assert self.value is not None and self.s_min is not None
         return self.s_min * (1 + self.value / batch_size)
 
 
-def fit_critical_batch(points: Sequence[CurvePoint]) -> CriticalBatch:
+@dataclass(frozen=True)
+class NoFit:
+    """Why the points name no critical batch size, and what else they show."""
+
+    says: str
+    low: float | None = None
+    high: float | None = None
+    """A bound of B_crit where all batch sizes are on one side of it."""
+    error: float | None = None
+    exponent: float | None = None
+    form_fits: bool = False
+
+
+def fit_critical_batch(points: Sequence[CurvePoint]) -> CriticalBatch | NoFit:
     """Fit the form to points of different batch sizes.
 
     >>> fit = fit_critical_batch([CurvePoint(b, 100 * (1 + 512 / b)) for b in (8, 32, 128, 512, 2048, 8192)])
+    >>> assert isinstance(fit, CriticalBatch)
     >>> round(fit.value), round(fit.s_min), fit.form_fits
     (512, 100, True)
     """
     if sum(point.reached for point in points) < _LEAST_POINTS:
-        return _nothing(f"at least {_LEAST_POINTS} batch sizes must reach the target to fit a curve")
+        return NoFit(f"at least {_LEAST_POINTS} batch sizes must reach the target to fit a curve")
     data = _Data.of(points)
     grid = _grid(data)
     straight = _profile(data, grid, exponent=1.0)
     best = int(np.argmax(straight.likelihood))
     reached = int(data.reached.sum())
-    inside = straight.likelihood >= straight.likelihood[best] - _drop(reached, CONFIDENCE)
-    low, high = _ends(grid, inside)
-    band = tuple((float(np.exp(grid[i])), float(np.exp(straight.log_s_min[i]))) for i in np.nonzero(inside)[0][[0, -1]])
     exponent, gain = _best_exponent(data, grid, straight.likelihood[best])
     error = _typical_error(data, grid[best], straight.log_s_min[best])
-    bent = gain > _drop(reached, 0.999) and not 1 / _STRAIGHT < exponent < _STRAIGHT
-    on_edge = best in (0, len(grid) - 1) or (low is None and high is None)
+    if gain > _drop(reached, 0.999) and not 1 / _STRAIGHT < exponent < _STRAIGHT:
+        return NoFit(_says_other_form(exponent), error=error, exponent=exponent)
+    inside = straight.likelihood >= straight.likelihood[best] - _drop(reached, CONFIDENCE)
+    low, high = _ends(grid, inside)
+    fits = error <= _LARGEST_ERROR
+    if best in (0, len(grid) - 1) or (low is None and high is None):
+        says = _says_no_value(low, high, all_beyond=best == 0) if fits else _says_large_error(error)
+        return NoFit(says, low, high, error, exponent, fits)
+    band = tuple((float(np.exp(grid[i])), float(np.exp(straight.log_s_min[i]))) for i in np.nonzero(inside)[0][[0, -1]])
     top = _top(straight.likelihood, best)
     value, s_min = (float(np.exp(np.interp(top, range(len(grid)), vector))) for vector in (grid, straight.log_s_min))
-    says = _sentence(value, low, high, error, exponent, bent, on_edge, best == 0)
-    if bent:
-        return dataclasses.replace(_nothing(says), error=error, exponent=exponent)
-    fits = error <= _LARGEST_ERROR
-    if on_edge:
-        return CriticalBatch(None, low, high, None, error, exponent, fits, says)
+    says = _says_value(value, low, high, error) if fits else _says_large_error(error)
     return CriticalBatch(value, low, high, s_min, error, exponent, fits, says, band)
 
 
@@ -190,7 +203,7 @@ def _top(likelihood: Floats, best: int) -> float:
 
 
 def _ends(grid: Floats, inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
-    """Return the first values outside of an interval; None where it goes on beyond the grid."""
+    """Return the first values outside of an interval; None if it extends beyond the grid."""
     (places,) = np.nonzero(inside)
     low = None if places[0] == 0 else float(np.exp(grid[places[0] - 1]))
     high = None if places[-1] == len(grid) - 1 else float(np.exp(grid[places[-1] + 1]))
@@ -211,36 +224,29 @@ def _best_exponent(data: _Data, grid: Floats, straight: float) -> tuple[float, f
     return float(exponents[best]), likelihoods[best] - straight
 
 
-def _sentence(
-    value: float,
-    low: float | None,
-    high: float | None,
-    error: float,
-    exponent: float,
-    bent: bool,
-    on_edge: bool,
-    at_first: bool,
-) -> str:
-    if bent:
-        return (
-            f"the steps do not follow S_min (1 + B_crit/B): B_crit/B would have to be raised to {exponent:.2g}, "
-            "so there is no critical batch size to name"
-        )
-    if error > _LARGEST_ERROR:
-        return f"the steps hardly follow S_min (1 + B_crit/B): a typical point is {percent(error)} off"
+def _says_other_form(exponent: float) -> str:
+    return (
+        f"the steps do not follow S_min (1 + B_crit/B): B_crit/B would have to be raised to {exponent:.2g}, "
+        "so there is no critical batch size to name"
+    )
+
+
+def _says_large_error(error: float) -> str:
+    return f"the steps hardly follow S_min (1 + B_crit/B): a typical point is {percent(error)} off"
+
+
+def _says_no_value(low: float | None, high: float | None, all_beyond: bool) -> str:
     if low is None and high is None:
-        return "the points leave open where the critical batch size is: more batch sizes would have to be tried"
-    if on_edge and at_first:
+        return "the points do not show where the critical batch size is: try more batch sizes"
+    if all_beyond:
         return "every batch size is beyond the critical one: larger batches save no steps"
-    if on_edge:
-        beyond = "" if low is None else f"; B_crit is above {low:,.0f}"
-        return f"every batch size scales perfectly{beyond}"
+    beyond = "" if low is None else f"; B_crit is above {low:,.0f}"
+    return f"every batch size scales perfectly{beyond}"
+
+
+def _says_value(value: float, low: float | None, high: float | None, error: float) -> str:
     if high is None:
-        return f"B_crit is above {low:,.0f}; larger batches would have to be tried to say more"
+        return f"B_crit is above {low:,.0f}; try larger batches to find out more"
     if low is None:
-        return f"B_crit is below {high:,.0f}; smaller batches would have to be tried to say more"
+        return f"B_crit is below {high:,.0f}; try smaller batches to find out more"
     return f"B_crit is {value:,.0f} ({low:,.0f} to {high:,.0f}); a typical point is {percent(error)} off the fit"
-
-
-def _nothing(says: str) -> CriticalBatch:
-    return CriticalBatch(None, None, None, None, None, None, False, says)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from scalewise.analysis.curve import Curve
+from scalewise.analysis.curve import StepsCurve
 from scalewise.analysis.outcomes import StepsToTarget, effective_learning_rate
 from scalewise.figures.table import Table, numbers, texts
 from scalewise.record.results.analysis import BudgetBest
 from scalewise.words import interval, number
 
 
-def curve_table(curve: Curve) -> Table:
+def curve_table(curve: StepsCurve) -> Table:
     """Return one row per batch size, also for those that never reached the target."""
     names = ("batch size", "steps", "90 % interval", "best trial", "effective rate", "trials", "diverged")
     of = curve.name if curve.target is None else f"{curve.name}, to {curve.target}"

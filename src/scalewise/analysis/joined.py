@@ -1,9 +1,9 @@
-"""Reads many small tables with the same columns as one, nearly as fast as the disk gives them.
+"""Reads many small tables with the same columns as one, nearly as fast as the disk.
 
 An archive has a hundred thousand files. A parser that is started once per file spends its time on starting, and joining
-what was read one by one copies everything twice. So every file is read straight to its place in one buffer, its header
-falling into a scratch area, and the buffer is parsed once. Whatever is not as simple as that is left to a slower reader
-that can say what is wrong.
+tables that were read one by one copies everything twice. So every file is read directly to its place in one buffer, its
+header into a scratch area, and the buffer is parsed once. Anything more complicated is left to a slower reader that can
+say what is wrong.
 """
 
 import io
@@ -48,7 +48,7 @@ def read_joined(files: Sequence[str], metrics: Sequence[str] | None) -> Joined |
     if not commas_per_line or any(count % commas_per_line for count in commas):
         return None  # some row is longer or shorter than the header
     lines = [count // commas_per_line for count in commas]
-    # Figures alone can hide no damage; anything else is parsed even where it is not wanted, to be told if damaged.
+    # Numbers alone cannot hide damage; other columns are parsed even if nobody needs them, to find damage.
     plain = others == sum(lines)  # which can only be their ends
     chosen = columns if metrics is None or not plain else metrics
     wanted = [name for name in columns if name == "step" or name in chosen]

@@ -1,4 +1,4 @@
-"""What trials came to: the steps that each needed to a target, and what follows for their batch size."""
+"""The outcome of trials: the steps that each needed to a target, and what follows for their batch size."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ not find out how many of the others would have diverged.
 
 @dataclass(frozen=True)
 class Outcome:
-    """A trial that did not diverge, and what it came to."""
+    """A trial that did not diverge, and its steps."""
 
     trial_id: int
     steps: float | None
@@ -43,7 +43,7 @@ class StepsToTarget:
     trial_id: int | None
     low: float | None
     high: float | None
-    """The interval that trials drawn again from the same ones would give; its end is None where it may not arrive."""
+    """The interval from resampling the trials; its upper end is None if some samples would not reach the target."""
     trials: int
     reached: int
     infeasible: int
@@ -51,12 +51,12 @@ class StepsToTarget:
     """How far the longest trial went."""
     parameters: Mapping[str, Any]
     """Those of the best trial."""
-    arrived: Sequence[Outcome] = ()
+    successful: Sequence[Outcome] = ()
     """The trials that reached the target, the best first."""
 
     @property
     def point(self) -> CurvePoint:
-        """Return it as a point of the curve; not reached is a bound."""
+        """Return a point of the curve; if the target was not reached, a bound."""
         return CurvePoint(
             self.batch_size, self.tried_steps if self.steps is None else self.steps, self.steps is not None
         )
@@ -69,9 +69,9 @@ def steps_to_target(batch_size: int, outcomes: Sequence[Outcome], infeasible: in
     >>> found.steps, found.trial_id, found.low, found.high
     (400, 2, 400, None)
     """
-    arrived = [outcome for outcome in outcomes if outcome.steps is not None]
-    arrived.sort(key=lambda outcome: (outcome.steps, outcome.trial_id))
-    reached = [(outcome.steps, outcome.trial_id) for outcome in arrived]
+    successful = [outcome for outcome in outcomes if outcome.steps is not None]
+    successful.sort(key=lambda outcome: (outcome.steps, outcome.trial_id))
+    reached = [(outcome.steps, outcome.trial_id) for outcome in successful]
     deciding = min(DECIDING_TRIALS, len(outcomes))
     return StepsToTarget(
         batch_size,
@@ -83,13 +83,13 @@ def steps_to_target(batch_size: int, outcomes: Sequence[Outcome], infeasible: in
         reached=len(reached),
         infeasible=infeasible,
         tried_steps=max((outcome.last_step for outcome in outcomes), default=0),
-        parameters=arrived[0].parameters if arrived else {},
-        arrived=arrived,
+        parameters=successful[0].parameters if successful else {},
+        successful=successful,
     )
 
 
 def steps_of_batches(rows: list[StepsRow]) -> list[StepsToTarget]:
-    """Take every row for a trial, and find the fewest steps of each batch size."""
+    """Find the fewest steps of each batch size; every row is a trial."""
     trials: dict[int, list[Outcome]] = {}
     for number, row in enumerate(rows):
         trials.setdefault(row.global_batch, []).append(_outcome_of(number, row))

@@ -1,18 +1,18 @@
-"""Which charts an analysis has, and the pictures of them that it leaves."""
+"""Which charts an analysis has, and the pictures of them that it writes."""
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalewise.analysis.findings import Workload
 from scalewise.analysis.step_charts import steps_figure, together_figure
 from scalewise.analysis.trial_charts import budgets_figure, learning_rate_figure, scatter_figure
+from scalewise.analysis.workload_findings import WorkloadFindings
 from scalewise.figures.figure import Figure
 from scalewise.storage import write_result
 
 
-def study_figures(workload: Workload) -> list[Figure]:
-    """Return whatever one workload has something to draw for."""
+def study_figures(workload: WorkloadFindings) -> list[Figure]:
+    """Return all charts for which a workload has data."""
     found = (
         steps_figure(workload.curve),
         learning_rate_figure(workload),
@@ -22,8 +22,8 @@ def study_figures(workload: Workload) -> list[Figure]:
     return [figure for figure in found if figure is not None]
 
 
-def draw_all(out: Path, workloads: Sequence[Workload]) -> list[Path]:
-    """Draw everything, each of several workloads into a folder of its own; return the files."""
+def draw_all(out: Path, workloads: Sequence[WorkloadFindings]) -> list[Path]:
+    """Draw everything, each of several workloads into its own folder; return the files."""
     figures: list[tuple[Path, Figure]] = []
     for workload in workloads:
         folder = out / re.sub(r"[^\w./-]+", "_", workload.curve.name) if len(workloads) > 1 else out

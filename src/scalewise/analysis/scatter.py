@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scalewise.analysis.archive import INFEASIBLE, Trial
+from scalewise.analysis.archive import INFEASIBLE, ArchivedTrial
 
 
 class Fate(StrEnum):
-    """What became of a trial."""
+    """How a trial ended."""
 
     GOAL = "reached the target"
     NO_GOAL = "did not"
@@ -24,7 +24,7 @@ class ScatterPoint:
     best: bool
 
 
-def scatter_point(trial: Trial, reached: bool, best: bool) -> ScatterPoint | None:
+def scatter_point(trial: ArchivedTrial, reached: bool, best: bool) -> ScatterPoint | None:
     """Return where a trial lies; None where learning rate or momentum were not searched."""
     rate, momentum = (trial.parameters.get(name) for name in ("learning_rate", "momentum"))
     if not isinstance(rate, int | float) or not isinstance(momentum, int | float):

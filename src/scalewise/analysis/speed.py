@@ -1,9 +1,9 @@
-"""Fits the step-time model to whatever was measured of one cluster, and predicts with intervals.
+"""Fits the step-time model to the measured points of one cluster, and predicts with intervals.
 
-The fit is least squares in log space, where an error is a percentage. A few points cannot tell seven numbers, so each
-has a range of what is usual, relative to the measured steps: what the points say little about stays usual and makes the
-interval of a prediction wide. Draws of all numbers that explain the points carry that into predictions. No formula is
-the whole truth: where points lie off it, their neighbours will too, so errors of neighbours are taken to be alike.
+The fit is least squares in log space, where an error is a percentage. A few points do not determine seven parameters,
+so each has a prior relative to the measured steps; a parameter that the points leave open makes the interval of a
+prediction wide. Predictions use samples of all parameters that explain the points. No formula is exact: where points
+are off it, their neighbours are too, so the errors of neighbours are correlated.
 """
 
 import dataclasses
@@ -14,14 +14,15 @@ from functools import cached_property
 
 import numpy as np
 
+from scalewise.analysis.ensemble import draw
 from scalewise.analysis.step_time import PARAMETERS, Floats, Place, log_step_seconds
 from scalewise.record.throughput import Throughput
 
 CONFIDENCE = 0.9
 _CARRIED = 2.0
-"""How many times its lower end the upper end of a prediction may be."""
+"""The upper end of a prediction may be at most this many times its lower end."""
 
-# What is usual, as a share of the median step: the middle, and a factor that two times out of three is not exceeded.
+# The priors, as shares of the median step: the middle, and the factor of one standard deviation.
 _USUAL = {
     "fixed_seconds": (0.12, 4.0),
     "seconds_per_example": (0.7, 2.0),
@@ -39,7 +40,7 @@ _USUAL_ERROR, _ERROR_WEIGHT = 0.03, 4.0
 _ALIKE, _ALIKE_DOUBLINGS = 0.9, 8.0
 """How much of an error neighbours share, and over how many doublings of workers or examples that fades."""
 _DRIFT_PER_DOUBLING = 0.02
-"""What no formula knows: how much further off a prediction may be with each doubling of workers beyond the measured."""
+"""How much further off a prediction may be with each doubling of workers beyond the measured points."""
 
 _STEPS, _NUDGE = 40, 1e-6
 """How many steps find the best fit, and how far a coordinate is moved to see what it changes."""
@@ -54,12 +55,12 @@ class Prediction:
     low: float
     high: float
     refused: str | None
-    """Why the points cannot carry it, and what would; None: they can."""
+    """Why the points do not support it, and what to measure; None: they do."""
 
 
 @dataclass(frozen=True)
 class SpeedModel:
-    """What the points of a cluster say: sets of parameters, all equally likely, each with its size of errors."""
+    """What the points of a cluster show: sets of parameters, all equally likely, each with its size of errors."""
 
     values: Floats
     errors: Floats
@@ -93,14 +94,14 @@ class SpeedModel:
     def _refusal(self, place: Place, low: float, high: float) -> str | None:
         """Say what is missing for a prediction."""
         if self._single:
-            return "one measured point tells nothing of others: measure another batch, and another number of workers"
+            return "one measured point is not enough: measure another batch, and another number of workers"
         if place.workers > 1 and all(there.workers == 1 for there in self.measured):
-            return "one worker tells nothing of several: measure two"
+            return "only one worker was measured: measure two"
         if place.nodes > 1 and not self.link_known and all(there.nodes == 1 for there in self.measured):
-            return "one node tells nothing of several: measure two, or say how they are linked"
+            return "only one node was measured: measure two, or give the link between them"
         if high > _CARRIED * low:
             size = f"{place.workers:,} workers with {place.examples_per_worker:,.4g} examples each"
-            return f"{size} are too far from what was measured: measure nearer to that"
+            return f"{size} are too far from the measured points: measure a point nearer to that"
         return None
 
     @cached_property
@@ -108,7 +109,7 @@ class SpeedModel:
         return len(set(self.measured)) == 1
 
     def with_link(self, latency_seconds: float, transfer_seconds: float) -> "SpeedModel":
-        """Return the same workers behind another link between nodes, which was not measured but is known."""
+        """Return the model of the same workers with another link between nodes, which was not measured but is given."""
         values = self.values.copy()
         values[:, PARAMETERS.index("latency_between_nodes")] = latency_seconds
         values[:, PARAMETERS.index("transfer_between_nodes")] = transfer_seconds
@@ -122,7 +123,7 @@ class SpeedModel:
 
 
 def _product(left: Floats, right: Floats) -> Floats:
-    """Multiply matrices that are too small to wake up all cores for, as `@` does."""
+    """Multiply matrices that are too small for several cores, which `@` would use."""
     result: Floats = np.einsum("ij,jk->ik", left, right)
     return result
 
@@ -235,34 +236,19 @@ def _alike(places: Sequence[Place], others: Sequence[Place], shared_only: bool =
 
 
 def _draw(problem: _Problem) -> tuple[Floats, Floats]:
-    """Draw coordinates as often as they are likely, by Goodman and Weare's stretch move, and a size of errors for each.
-
-    Walkers start around the best fit. One half moves along lines through the other half, which needs no tuning and
-    suits the long thin shapes that a few points leave.
-    """
+    """Draw coordinates as often as they are likely, and a size of errors for each; walkers start at the best fit."""
     random = np.random.default_rng(0)
-    walkers = random.multivariate_normal(*_best_fit(problem), size=_DRAWS)
-    heights = problem.log_density(walkers)
-    for _ in range(_MOVES):
-        for half in (slice(0, None, 2), slice(1, None, 2)):
-            mine, others = walkers[half], walkers[1 - half.start :: 2]
-            stretch = (1 + random.random(len(mine))) ** 2 / 2  # between 1/2 and 2, smaller ones more often
-            partners = others[random.integers(len(others), size=len(mine))]
-            moved = partners + stretch[:, None] * (mine - partners)
-            reached = problem.log_density(moved)
-            gain = (len(PARAMETERS) - 1) * np.log(stretch) + reached - heights[half]
-            accepted = np.log(random.random(len(mine))) < gain
-            walkers[half] = np.where(accepted[:, None], moved, mine)
-            heights[half] = np.where(accepted, reached, heights[half])
-    errors = np.sqrt(problem.squares(walkers) / random.chisquare(problem.count, _DRAWS))
-    return walkers, errors
+    start = random.multivariate_normal(*_best_fit(problem), size=_DRAWS)
+    coordinates = draw(problem.log_density, start, _MOVES, random)
+    errors = np.sqrt(problem.squares(coordinates) / random.chisquare(problem.count, _DRAWS))
+    return coordinates, errors
 
 
 def _best_fit(problem: _Problem) -> tuple[Floats, Floats]:
     """Return the most likely coordinates, and how they vary together, by damped Gauss-Newton steps.
 
     All slopes of a step come from one evaluation, so this takes a quarter of the time of SciPy's least squares, and
-    spares its import.
+    does not need its import.
     """
     each = np.eye(len(PARAMETERS))
     coordinates, damping = np.zeros(len(PARAMETERS)), 1.0

@@ -1,4 +1,4 @@
-"""What a throughput file says of numbers of workers that it does not have: a fit for each cluster, and predictions."""
+"""Predictions for numbers of workers that a throughput file does not have, from a fit for each cluster."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -7,24 +7,24 @@ from typing import Any
 
 from scalewise.analysis.speed import Prediction, SpeedModel, fit_speed, place_of
 from scalewise.errors import ConfigError
-from scalewise.record.throughput import Series, Throughput, read_throughput, series
+from scalewise.record.throughput import SpeedSeries, Throughput, read_throughput, speed_series
 from scalewise.requests import PredictRequest
 from scalewise.words import percent
 
-_STRAIGHT = 0.9
-"""The efficiency below which a series is said to bend."""
+_SCALES_WELL = 0.9
+"""The efficiency from which on a series scales well."""
 
 
 @dataclass(frozen=True)
 class Predicted:
     """A number of workers of one series, and the time of its step."""
 
-    series: Series
+    series: SpeedSeries
     point: Throughput
     """The place; its time is the predicted one."""
     prediction: Prediction
     measured: float | None
-    """What was measured there and kept from the fit."""
+    """What was measured there and left out of the fit."""
 
     @property
     def same_speed(self) -> float:
@@ -36,7 +36,7 @@ class Predicted:
         return None if self.measured is None else abs(step_seconds / self.measured - 1)
 
     def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return what `--json` prints."""
         held_out = {} if self.measured is None else {"measured": self.measured, "same_speed": self.same_speed}
         place = {name: getattr(self.point, name) for name in ("cluster", "workers", "global_batch")}
         return {**place, **asdict(self.prediction), **held_out}
@@ -58,24 +58,24 @@ class SpeedReport:
         return ours, fmean(one.error(one.same_speed) or 0.0 for one in known)
 
     def sentences(self) -> list[str]:
-        """Say which series bend, and how good predictions were where that can be told; or what there is to ask for."""
+        """Say how well each series scales and how good predictions were, or which options there are."""
         if not self.predictions:
             most = max(place.workers for model in self.models.values() for place in model.measured)
             return [
-                f"ask for other numbers of workers with --workers, e.g. --workers {2 * most},{4 * most}, "
-                "or see how well the fit predicts with --up-to, which keeps larger numbers of workers from it"
+                f"predict other numbers of workers with --workers, e.g. --workers {2 * most},{4 * most}, "
+                "or check the fit with --up-to, which leaves larger numbers of workers out of it"
             ]
         last = {one.series.name: one for one in self.predictions}
-        said = [_bend(one) for one in last.values()]
+        said = [_scaling(one) for one in last.values()]
         refused = dict.fromkeys(one.prediction.refused for one in self.predictions if one.prediction.refused)
-        said += [f"not to be relied on: {why}" for why in refused if why is not None]
+        said += [f"unreliable: {why}" for why in refused if why is not None]
         if (errors := self.errors()) is not None:
             ours, same_speed = (percent(error, decimals=1) for error in errors)
             said.append(f"mean error {ours}; with the same speed per worker it would be {same_speed}")
         return said
 
     def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return what `--json` prints."""
         fits = [
             {
                 "cluster": cluster,
@@ -95,7 +95,7 @@ class SpeedReport:
 def report_speed(request: PredictRequest) -> SpeedReport:
     """Fit each cluster, and predict some numbers of workers for each of its series.
 
-    With `up_to`, larger numbers of workers are kept from the fit, and predicted to be compared.
+    With `up_to`, larger numbers of workers are left out of the fit, and predicted for comparison.
     """
     points, up_to = read_throughput(request.throughput), request.up_to
     used = [point for point in points if up_to is None or point.workers <= up_to]
@@ -106,12 +106,14 @@ def report_speed(request: PredictRequest) -> SpeedReport:
         cluster: fit_speed([point for point in used if point.cluster == cluster])
         for cluster in dict.fromkeys(point.cluster for point in used)
     }
-    predictions = [one for line in series(used, weak=True) for one in _predict(models, line, request.workers, held_out)]
+    predictions = [
+        one for line in speed_series(used, weak=True) for one in _predict(models, line, request.workers, held_out)
+    ]
     return SpeedReport(models, predictions)
 
 
 def _predict(
-    models: dict[str, SpeedModel], line: Series, workers: Sequence[int], held_out: Sequence[Throughput]
+    models: dict[str, SpeedModel], line: SpeedSeries, workers: Sequence[int], held_out: Sequence[Throughput]
 ) -> list[Predicted]:
     """Predict the numbers of workers that were asked for, and those that were measured and held out."""
     first = line.points[0]
@@ -137,10 +139,11 @@ def _place(first: Throughput, workers: int, per_node: int | None) -> Throughput:
     return Throughput(first.cluster, workers, batch, first.step_seconds, workers_per_node=per_node)
 
 
-def _bend(last: Predicted) -> str:
-    """Say how much of a single worker's speed is left at the most workers."""
+def _scaling(last: Predicted) -> str:
+    """Say how fast each of the most workers is, relative to the fewest."""
     first = last.series.points[0]
     efficiency = first.step_seconds / last.prediction.step_seconds
-    bends = "bends" if efficiency < _STRAIGHT else "stays straight"
-    whom = "one alone" if first.workers == 1 else f"of {first.workers}"
-    return f"{last.series.name} {bends}: of {last.point.workers:,} workers each does {percent(efficiency)} of {whom}"
+    scales = "flattens" if efficiency < _SCALES_WELL else "scales well"
+    whom = "one worker alone" if first.workers == 1 else f"one of {first.workers} workers"
+    speed = f"each of {last.point.workers:,} workers has {percent(efficiency)} of the speed of {whom}"
+    return f"{last.series.name} {scales}: {speed}"

@@ -16,7 +16,7 @@ def fit_table(report: SpeedReport) -> Table:
 
 
 def prediction_table(report: SpeedReport) -> Table:
-    """Return the predicted times, beside the measured ones where some were kept from the fit."""
+    """Return the predicted times, beside the measured ones if some were left out of the fit."""
     compared = report.errors() is not None
     names = ["workers", "global batch", "s/step", "90 % interval"]
     names += ["measured, s/step", "error", "error at same speed"] if compared else []
@@ -37,6 +37,6 @@ def _cells(one: Predicted) -> list[str]:
 
 
 def _errors(one: Predicted) -> list[str]:
-    """Return what was measured and how far off it predictions are; nothing where nobody measured."""
+    """Return the measured time and the errors of the predictions; nothing if it was not measured."""
     errors = (one.error(one.prediction.step_seconds), one.error(one.same_speed))
     return [number(one.measured), *(percent(error, decimals=1) for error in errors)]

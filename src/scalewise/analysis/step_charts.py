@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scalewise.analysis.curve import OVERHEAD, Curve, Region
+from scalewise.analysis.critical import NoFit
+from scalewise.analysis.curve import OVERHEAD, Region, StepsCurve
 from scalewise.analysis.outcomes import StepsToTarget
 from scalewise.figures.figure import Figure
 from scalewise.figures.plot import Axis, Line, Mark, Plot, Rule, Series, Shape, Span
@@ -19,7 +20,7 @@ _REGION_ENDS = (OVERHEAD - 1, 1 / (OVERHEAD - 1))
 _REGION_COLOURS = {Region.PERFECT: 0, Region.DIMINISHING: 5, Region.MAXIMAL: 1}
 
 
-def steps_figure(curve: Curve) -> Figure | None:
+def steps_figure(curve: StepsCurve) -> Figure | None:
     """Draw steps against batch size: points, perfect scaling, the fit with its band, the regions."""
     reached = [row for row in curve.rows if row.steps is not None]
     if not reached:
@@ -40,7 +41,7 @@ def steps_figure(curve: Curve) -> Figure | None:
     return Figure("steps", _STEPS_CAPTION, plot)
 
 
-def together_figure(curves: Sequence[Curve]) -> Figure | None:
+def together_figure(curves: Sequence[StepsCurve]) -> Figure | None:
     """Draw several curves, each against its own first point, so that their shapes can be compared."""
     series = [drawn for colour, curve in enumerate(curves) if (drawn := _relative(curve, colour)).marks]
     if not series:
@@ -55,8 +56,8 @@ def together_figure(curves: Sequence[Curve]) -> Figure | None:
     return Figure("steps_together", caption, plot)
 
 
-def about(curve: Curve) -> str:
-    """Say what a chart of a curve is of."""
+def about(curve: StepsCurve) -> str:
+    """Say what a chart of a curve shows."""
     return curve.name if curve.target is None else f"{curve.name}: {curve.target}"
 
 
@@ -66,7 +67,7 @@ _STEPS_CAPTION = (
 )
 
 
-def _perfect(curve: Curve, reached: Sequence[StepsToTarget]) -> Series:
+def _perfect(curve: StepsCurve, reached: Sequence[StepsToTarget]) -> Series:
     """Return the line of equal examples, as far down as it can be seen beside the others."""
     first, last = reached[0].batch_size, reached[-1].batch_size
     lowest = min(row.point.steps for row in curve.rows if row.point.steps > 0) / _SEEN_BELOW
@@ -94,9 +95,9 @@ def _bound_mark(row: StepsToTarget) -> Mark:
     )
 
 
-def _fit_series(curve: Curve) -> list[Series]:
+def _fit_series(curve: StepsCurve) -> list[Series]:
     fit = curve.fit
-    if fit.value is None:
+    if isinstance(fit, NoFit):
         return []
     sizes = [row.batch_size for row in curve.rows]
     marks = [
@@ -110,25 +111,25 @@ def _fit_series(curve: Curve) -> list[Series]:
     return [Series(name, tuple(marks), 0, Line.SOLID, Shape.NONE, silent=True, band=tuple(band))]
 
 
-def _critical(curve: Curve) -> tuple[Rule, ...]:
+def _critical(curve: StepsCurve) -> tuple[Rule, ...]:
     """Return the critical batch size, where it is among those that were tried."""
-    fit = curve.fit
+    fit = curve.reliable_fit
     sizes = [row.batch_size for row in curve.rows]
-    if fit.value is None or not fit.form_fits or not min(sizes) <= fit.value <= max(sizes):
+    if fit is None or not min(sizes) <= fit.value <= max(sizes):
         return ()
     return (Rule("x", fit.value, f"B_crit {fit.value:,.0f}", 0),)
 
 
-def _regions(curve: Curve) -> tuple[Span, ...]:
-    fit = curve.fit
-    if fit.value is None or not fit.form_fits:
+def _regions(curve: StepsCurve) -> tuple[Span, ...]:
+    fit = curve.reliable_fit
+    if fit is None:
         return ()
     first, last = (share * fit.value for share in _REGION_ENDS)
     ends = zip(Region, (None, first, last), (first, last, None), strict=True)
     return tuple(Span(start, end, region, _REGION_COLOURS[region]) for region, start, end in ends)
 
 
-def _relative(curve: Curve, colour: int) -> Series:
+def _relative(curve: StepsCurve, colour: int) -> Series:
     points = [(row.batch_size, row.steps) for row in curve.rows if row.steps is not None]
     marks = [Mark(batch, steps / points[0][1], f"batch {batch:,}\n{number(steps)} steps") for batch, steps in points]
     return Series(curve.name, tuple(marks), colour, label=curve.name)

@@ -38,7 +38,7 @@ class Place:
 
     @classmethod
     def of(cls, workers: int, global_batch: float, workers_per_node: int | None) -> "Place":
-        """Fill nodes one after the other; where nobody says what a node is, every worker is one.
+        """Fill nodes one after the other; if the size of a node is unknown, every worker is one.
 
         >>> Place.of(16, 512, workers_per_node=4)
         Place(workers=16, nodes=4, examples_per_worker=32.0, passes=1)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scalewise.analysis.findings import Workload
 from scalewise.analysis.outcomes import StepsToTarget, effective_learning_rate
 from scalewise.analysis.scatter import Fate, ScatterPoint
 from scalewise.analysis.step_charts import BATCH_SIZE
+from scalewise.analysis.workload_findings import WorkloadFindings
 from scalewise.figures.figure import Figure
 from scalewise.figures.plot import Axis, Line, Mark, Panels, Plot, Series, Shape
 from scalewise.record.results.analysis import BudgetBest
@@ -18,7 +18,7 @@ _FATE_NAMES = {Fate.NO_GOAL: "did not reach it"}
 _BEST_COLOUR = 5
 
 
-def learning_rate_figure(workload: Workload) -> Figure | None:
+def learning_rate_figure(workload: WorkloadFindings) -> Figure | None:
     """Draw the best trials' effective learning rates, with the lines of both scaling rules."""
     rows = [row for row in workload.curve.rows if row.steps is not None]
     marks = [_rate_mark(row, rate) for row in rows if (rate := effective_learning_rate(row.parameters))]
@@ -34,11 +34,11 @@ def learning_rate_figure(workload: Workload) -> Figure | None:
         (*series, Series("best trial", tuple(marks), 0)),
         about=workload.curve.name,
     )
-    caption = "The best trial's learning rate / (1 - momentum), beside what the two common scaling rules say."
+    caption = "The best trial's learning rate / (1 - momentum), beside the two common scaling rules."
     return Figure("learning_rate", caption, plot)
 
 
-def scatter_figure(workload: Workload) -> Figure | None:
+def scatter_figure(workload: WorkloadFindings) -> Figure | None:
     """Draw all trials by learning rate and momentum, a panel for each batch size."""
     every = [point for points in workload.scatter.values() for point in points]
     if not any(point.learning_rate > 0 and point.one_minus_momentum > 0 for point in every):
@@ -49,13 +49,11 @@ def scatter_figure(workload: Workload) -> Figure | None:
         Plot(f"batch {batch:,}", x, y, tuple(_fates(batch, points)))
         for batch, points in sorted(workload.scatter.items())
     ]
-    caption = (
-        "Every trial by its learning rate and momentum, and what became of it; a star is the best at its batch size."
-    )
+    caption = "Every trial by its learning rate and momentum, and how it ended; a star is the best at its batch size."
     return Figure("scatter", caption, Panels("All trials", tuple(plots), workload.curve.name))
 
 
-def budgets_figure(workload: Workload) -> Figure | None:
+def budgets_figure(workload: WorkloadFindings) -> Figure | None:
     """Draw the best metric within each budget."""
     names = dict.fromkeys(best.budget for best in workload.budgets)
     series = [_budget_series(workload.budgets, name, colour) for colour, name in enumerate(names)]
@@ -91,7 +89,7 @@ def _shared(label: str, values: Sequence[float]) -> Axis:
 
 
 def _fates(batch: int, points: Sequence[ScatterPoint]) -> list[Series]:
-    """Return a series for every fate, also for one that nobody had at this batch size, and one for the best trial."""
+    """Return a series for every fate, even if no trial of this batch size had it, and one for the best trial."""
     series = [
         Series(
             _FATE_NAMES.get(fate, fate),

@@ -11,7 +11,7 @@ from scalewise.api.planning import Plan
 from scalewise.api.result import FolderResult
 from scalewise.api.studying import Study
 from scalewise.api.tables import Files, TableLike
-from scalewise.api.training import Run
+from scalewise.api.trained_run import Run
 from scalewise.record.results.advise import AdviseFile
 from scalewise.requests import AdviseRequest
 
@@ -77,7 +77,7 @@ def advise(
     scalewise.errors.ConfigError: --minutes 0 should be more than 0
     """
     from scalewise.advise.advise import Adviser  # and torch
-    from scalewise.cluster import telling
+    from scalewise.cluster.progress_console import progress_console
 
     folder = Path(out)
     with named(workload) as name, known_in(folder, workload), raised_here():
@@ -88,5 +88,5 @@ def advise(
             clusters=None if clusters is None else Files(folder).clusters("given_clusters.yaml", clusters),
             minutes=minutes,
         )
-        Adviser(request, telling.console()).advise()
+        Adviser(request, progress_console()).advise()
     return Advice(folder)

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from scalewise.analysis.archive import Skipped
-    from scalewise.analysis.critical import CriticalBatch
-    from scalewise.analysis.findings import Workload
+    from scalewise.analysis.workload_findings import WorkloadFindings
     from scalewise.figures.figure import Figure
 
 
@@ -33,10 +32,23 @@ class StepsGiven:
     """A steps file, or a table that was given in Python."""
 
 
+@dataclass(frozen=True)
+class CriticalBatchSize:
+    """The critical batch size as far as the points show it."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    """The ends of its 95 % interval; where there is no value, a bound that the points show."""
+    form_fits: bool
+    """Whether steps = S_min (1 + B_crit/B) describes the points well enough to rely on it."""
+    says: str
+
+
 class Curve(Shows):
     """Steps to target against batch size, for one workload, optimizer and target."""
 
-    def __init__(self, found: "Workload", given: StepsGiven) -> None:
+    def __init__(self, found: "WorkloadFindings", given: StepsGiven) -> None:
         self._found, self.given = found, given
 
     @property
@@ -50,9 +62,10 @@ class Curve(Shows):
         return self._found.curve.target
 
     @property
-    def critical_batch(self) -> "CriticalBatch":
+    def critical_batch(self) -> CriticalBatchSize:
         """The critical batch size: `value`, `low`, `high`; what the points do not show is None, and `says` says why."""
-        return self._found.curve.fit
+        fit = self._found.curve.fit
+        return CriticalBatchSize(getattr(fit, "value", None), fit.low, fit.high, fit.form_fits, fit.says)
 
     @property
     def says(self) -> list[str]:
@@ -124,7 +137,7 @@ class Analysis(Shows):
         return self.curves[0]
 
     @property
-    def critical_batch(self) -> "CriticalBatch":
+    def critical_batch(self) -> CriticalBatchSize:
         """That of the only curve."""
         return self.curve.critical_batch
 

@@ -9,7 +9,7 @@ from scalewise.api.comparing import Comparison
 from scalewise.api.planning import Plan
 from scalewise.api.result import FolderResult
 from scalewise.api.studying import Study
-from scalewise.api.training import Run
+from scalewise.api.trained_run import Run
 
 _CLASSES: dict[str, type[FolderResult]] = {
     "advice": Advice,

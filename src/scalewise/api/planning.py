@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from scalewise.plan.plan import Plan as Made
-    from scalewise.report.section import Section
+    from scalewise.report.section import ReportSection
 
 _IN_MEMORY = Path("in memory")
 
@@ -97,7 +97,7 @@ class Plan(FolderResult):
         file.write(Path(folder))
         return Plan(folder, file, self._recipes)
 
-    def _sections(self) -> "list[Section]":
+    def _sections(self) -> "list[ReportSection]":
         from scalewise.report.plans import plan_section
 
         return [plan_section(self.file, self.path)]

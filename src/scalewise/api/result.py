@@ -8,7 +8,7 @@ from scalewise.api.showing import Shown, Shows
 
 if TYPE_CHECKING:
     from scalewise.figures.figure import Figure
-    from scalewise.report.section import Section
+    from scalewise.report.section import ReportSection
 
 _MOST_FIGURES, _MOST_TABLES = 2, 1
 """A notebook shows what matters most; `report` shows everything."""
@@ -20,7 +20,7 @@ class FolderResult(Shows):
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
 
-    def _sections(self) -> "list[Section]":
+    def _sections(self) -> "list[ReportSection]":
         from scalewise.report.kinds import read_sections
 
         return read_sections(self.path)

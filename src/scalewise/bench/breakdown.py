@@ -12,7 +12,7 @@ _MANY_BARS = 12
 
 
 def phases_figure(points: Sequence[Breakdown]) -> Figure | None:
-    """Draw a bar for each worker of each point, or, where those are many, the median worker of each point."""
+    """Draw a bar for each worker of each point or, if there are many, for the median worker of each point."""
     bars = [bar for point in points for bar in _bars(point)]
     caption = "One bar for each worker of each point."
     if len(bars) > _MANY_BARS:

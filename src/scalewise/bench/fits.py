@@ -1,9 +1,9 @@
-"""Finds the largest microbatch that fits into memory, without ever asking for more than there is.
+"""Finds the largest microbatch that fits into memory, without ever using more than there is.
 
-Memory grows with the microbatch along a straight line. Sizes are doubled as long as the line says that the next one
-fits; the largest is where the line meets what a worker may use. On a GPU a size that does not fit after all is
-refused with an error; on a CPU the system would end the process, which is why nothing is tried on luck. Each size is
-tried more than once from a clean start, because the holes that one round leaves in memory make the next one need more.
+Memory grows linearly with the microbatch. Sizes are doubled as long as the line predicts that the next one fits; the
+largest is where the line reaches what a worker may use. On a GPU, a size that does not fit raises an error; on a CPU
+the system would kill the process, so no size is tried that may not fit. Each size is tried several times from a clean
+start, because fragmentation after one round makes the next one need more.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ import torch
 
 from scalewise.bench.measure import SyntheticSource
 from scalewise.cluster.collectives import gather_values
-from scalewise.cluster.memory import free_memory, give_freed_memory_back
+from scalewise.cluster.machine_memory import free_memory, give_freed_memory_back
 from scalewise.cluster.world import World
 from scalewise.errors import ConfigError
 from scalewise.loop.step import Parts, contribution
@@ -27,7 +27,7 @@ _SHARE = 0.85
 """How much of the free memory a search may plan with."""
 
 _CLOSE = 1.05
-"""How much larger a size must be to be worth another try."""
+"""By which factor a size must be larger to be tried."""
 
 _ROUNDS = 3
 
@@ -67,13 +67,13 @@ def next_size(tried: Sequence[Tried], allowed: float, most: int) -> int:
     """
     size, needed = tried[-1]
     earlier_size, earlier_needed = tried[-2] if len(tried) > 1 else (0, 0.0)
-    # Never less than what an example took so far: memory that was lying about free can hide how much more is needed.
+    # At least what an example took so far: memory that was already free can hide how much more is needed.
     bytes_per_example = max((needed - earlier_needed) / (size - earlier_size), needed / size, 1.0)
     return min(2 * size, most, size + int(max(0.0, allowed - needed) / bytes_per_example))
 
 
 def _go_through(parts: Parts, size: int) -> None:
-    """Put so many examples through the network and back, a few times."""
+    """Run forward and backward on this many examples, a few times."""
     source = SyntheticSource(parts.feed.source.examples, parts.feed.source.order, Batch(size, size))
     feed = dataclasses.replace(parts.feed, source=source)
     for _ in range(_ROUNDS):
@@ -91,7 +91,7 @@ class _Machine:
         """Return what is left for all processes."""
         free = free_memory()
         if free is None:
-            raise ConfigError("--microbatch auto needs a GPU or Linux: nothing here says how much memory is free")
+            raise ConfigError("--microbatch auto needs a GPU or Linux: the free memory of this system is unknown")
         return free
 
     def peak_of(self, work: Callable[[], None]) -> float | None:

@@ -1,4 +1,4 @@
-"""Measures the points of one number of workers, inside a group of so many: in each of its workers."""
+"""Measures the points of one number of workers, in each worker of a group."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import torch
 from pydantic import TypeAdapter
 
 from scalewise.bench.fits import largest_microbatch
-from scalewise.bench.measure import Measured, measure
+from scalewise.bench.measure import MeasuredPoint, measure
 from scalewise.bench.network import measure_network
 from scalewise.bench.points import points
 from scalewise.cluster.collectives import choose_device, joined
@@ -28,13 +28,13 @@ class GroupResult:
     workers: int
     workers_per_node: int
     microbatches: list[int]
-    measured: list[Measured]
+    measured: list[MeasuredPoint]
     """One for each of the microbatches."""
     network: NetworkSpeed | None
 
 
 as_json: TypeAdapter[GroupResult] = TypeAdapter(GroupResult)
-"""How a group hands its result to whoever started it."""
+"""How a group passes its result to the process that started it."""
 
 
 def measure_group(request: BenchRequest, workload: Workload, world: World) -> GroupResult:
@@ -57,7 +57,7 @@ def measure_group(request: BenchRequest, workload: Workload, world: World) -> Gr
 def _largest_microbatch(
     request: BenchRequest, config: ResolvedConfig, workload: Workload, world: World, device: torch.device
 ) -> int:
-    """Find what fits: no more than all examples, or, in strong scaling, than a worker's part of the global batch."""
+    """Find the largest microbatch that fits: at most all examples, or in strong scaling a worker's share of a batch."""
     parts = build_loop(config, workload, world, device, lambda: False).parts
     most = len(parts.feed.source.examples) if request.scaling == "weak" else config.recipe.global_batch // world.workers
     return largest_microbatch(parts, most, world)

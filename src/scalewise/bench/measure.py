@@ -33,7 +33,7 @@ _TRACED_STEPS = 3
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredPoint:
     """The speed of one point."""
 
     step_seconds: Median
@@ -45,7 +45,7 @@ class Measured:
 
 
 class SyntheticSource(Source):
-    """The same examples in every microbatch: what is left of a step when data costs nothing."""
+    """The same examples in every microbatch: the time of a step without reading data."""
 
     def microbatch(self, step: int, index: int) -> Split:
         """Return the first examples."""
@@ -87,8 +87,10 @@ class Rounds:
         return time.perf_counter() > self._deadline
 
 
-def measure(request: BenchRequest, point: Point, workload: Workload, world: World, device: torch.device) -> Measured:
-    """Measure the throughput, then, in steps of their own, where the time goes."""
+def measure(
+    request: BenchRequest, point: Point, workload: Workload, world: World, device: torch.device
+) -> MeasuredPoint:
+    """Measure the throughput and then, in separate steps, where the time goes."""
     parts = build_loop(point.config, workload, world, device, lambda: False).parts
     if request.synthetic:
         source = parts.feed.source
@@ -101,11 +103,11 @@ def measure(request: BenchRequest, point: Point, workload: Workload, world: Worl
     phases = without_barrier([{Phase(name): each for name, each in worker.items()} for worker in of_workers])
     if request.trace:
         _trace(parts, request.out / f"trace-{point.workers}-{point.config.recipe.microbatch}-worker{world.rank}.json")
-    return Measured(median(samples), len(samples), phases, len(parts.total.vector))
+    return MeasuredPoint(median(samples), len(samples), phases, len(parts.total.vector))
 
 
 def warm_up(parts: Parts) -> float:
-    """Take the first steps, which are slow; return how long a step takes, the same on every worker."""
+    """Take the first steps, which are slow; return the time of a step, the same on every worker."""
     for _ in range(_WARM_UP_STEPS):
         started = time.perf_counter()
         take_step(parts, Votes)

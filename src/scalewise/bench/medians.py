@@ -23,8 +23,8 @@ class Median(NamedTuple):
 def median(samples: Sequence[float]) -> Median:
     """Return the median and the interval between two of the ordered samples.
 
-    Each sample is above the true median as often as a coin shows heads, whatever the distribution; so the interval
-    reaches to the samples that a fair coin leaves out once in forty times on either side.
+    Each sample is above the true median with probability 1/2, whatever the distribution. So the interval ends at the
+    samples that a fair coin would exceed once in forty times on either side.
 
     >>> median([3.0, 1.0, 2.0, 5.0, 4.0, 6.0, 7.0])
     Median(value=4.0, low=1.0, high=7.0)

@@ -39,7 +39,7 @@ def _measure(size_bytes: int, device: torch.device) -> Message:
 def latency_and_speed(messages: Sequence[Message]) -> tuple[float, float | None]:
     """Take the latency from the smallest message and the speed from what the largest takes beyond it.
 
-    A line through all of them would be led astray: up to some size many networks let a message through at once.
+    A line through all of them would be wrong: many networks send messages up to some size at once.
 
     >>> latency, speed = latency_and_speed([Message(size, 0.001 + size / 1e9) for size in (1000, 10**6, 10**8)])
     >>> round(latency, 5), round(speed / 1e9, 6)

@@ -1,7 +1,7 @@
-"""Takes a step apart in time, without a word about time in the step itself.
+"""Times the phases of a step, without timing code in the step itself.
 
-A step's feed and total are wrapped so that they stop a watch. Between two stops everything belongs to some phase, so
-the phases of a step add up to the whole of it.
+A step's feed and total are wrapped with a timer. All time between two stops of the timer belongs to a phase, so the
+phases of a step add up to its whole time.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ from scalewise.loop.votes import Votes
 from scalewise.record.results.bench import Phase
 
 
-class Watch:
+class Stopwatch:
     """Adds up the time of each phase."""
 
     def __init__(self, device: torch.device) -> None:
@@ -44,7 +44,7 @@ class Watch:
 class WatchedFeed(Feed):
     """Feeds, and counts that as data."""
 
-    watch: Watch
+    watch: Stopwatch
 
     def microbatch(self, step: int, index: int) -> Split:
         """Return the examples."""
@@ -55,14 +55,14 @@ class WatchedFeed(Feed):
 
 
 class WatchedTotal(Total):
-    """Adds up, and tells waiting for the slowest worker from the sum itself."""
+    """Adds up, and separates waiting for the slowest worker from the sum itself."""
 
-    def __init__(self, total: Total, watch: Watch) -> None:
+    def __init__(self, total: Total, watch: Stopwatch) -> None:
         self._total, self._watch = total, watch
         self.vector, self.pieces = total.vector, total.pieces
 
     def expect(self, microbatch: int) -> None:
-        """Learn which microbatch is computed next."""
+        """Note which microbatch is computed next."""
         self._total.expect(microbatch)
 
     def add(self, microbatch: int, contribution: list[Tensor]) -> None:
@@ -70,7 +70,7 @@ class WatchedTotal(Total):
         self._total.add(microbatch, contribution)
 
     def finish(self) -> None:
-        """Add up the workers, after all of them have come."""
+        """Add up the workers, after all of them have reached this point."""
         self._watch.stop(Phase.COMPUTE)
         self._total.wait_for_all()
         self._watch.stop(Phase.WAITING)
@@ -79,7 +79,7 @@ class WatchedTotal(Total):
 
 
 def without_barrier(phases: list[dict[Phase, float]]) -> list[dict[Phase, float]]:
-    """Tell waiting for another worker from the price of meeting at all, which the slowest worker pays, too.
+    """Separate waiting for another worker from the cost of synchronising at all, which the slowest worker also has.
 
     >>> workers = [{Phase.WAITING: 5.0, Phase.SYNCHRONISATION: 2.0}, {Phase.WAITING: 1.0, Phase.SYNCHRONISATION: 2.0}]
     >>> [tuple(worker.values()) for worker in without_barrier(workers)]
@@ -98,7 +98,7 @@ def without_barrier(phases: list[dict[Phase, float]]) -> list[dict[Phase, float]
 
 def seconds_by_phase(parts: Parts, steps: int) -> dict[Phase, float]:
     """Take some steps; return the seconds per step that this worker spent in each phase."""
-    watch = Watch(parts.state.weights.vector.device)
+    watch = Stopwatch(parts.state.weights.vector.device)
     fields = {field.name: getattr(parts.feed, field.name) for field in dataclasses.fields(parts.feed)}
     feed = WatchedFeed(**fields, watch=watch)
     watched = dataclasses.replace(parts, feed=feed, total=WatchedTotal(parts.total, watch))

@@ -10,7 +10,7 @@ from scalewise.run.build import resolved
 from scalewise.workloads import Workload
 
 _LEAST = (1,)
-"""What stands for the largest microbatch until it is found."""
+"""The placeholder for the largest microbatch until it is found."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def points(request: BenchRequest, workload: Workload) -> list[Point]:
                 overrides.append(f"recipe.global_batch={workers * microbatch}")
             config = resolved(load_config(request.workload, workload.defaults, None, overrides), workers)
             if config.cluster.threads_per_worker == AUTO:
-                # The same for every number of workers: what more workers bring must not come from other threads.
+                # The same for every number of workers, so that a speedup does not come from more threads.
                 cluster = config.cluster.model_copy(update={"threads_per_worker": threads})
                 config = config.model_copy(update={"cluster": cluster})
             found.append(Point(workers, config))

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from scalewise.figures.figure import Figure
 from scalewise.figures.plot import Axis, Line, Mark, Plot, Series, Shape
 from scalewise.figures.table import Table, numbers, texts
-from scalewise.record.throughput import Series as Speeds
-from scalewise.record.throughput import Throughput
+from scalewise.record.throughput import SpeedSeries, Throughput
 from scalewise.words import counted, interval, number, percent, seconds, times
 
 
-def speedup_figure(lines: Sequence[Speeds]) -> Figure:
+def speedup_figure(lines: Sequence[SpeedSeries]) -> Figure:
     """Draw one line per series."""
     most = max(point.workers for line in lines for point in line.points)
     ends = (Mark(0, 0), Mark(most, most))
@@ -21,19 +20,19 @@ def speedup_figure(lines: Sequence[Speeds]) -> Figure:
     return Figure("speedup", "The dashed line is the ideal: twice the workers, twice the speed.", plot)
 
 
-def speed_table(lines: Sequence[Speeds]) -> Table:
+def speed_table(lines: Sequence[SpeedSeries]) -> Table:
     """Make one row per point."""
     names = ("workers", "global batch", "examples/s", "s/step", "95 % interval", "speedup", "efficiency")
     rows = [_row(line, point) for line in lines for point in line.points]
     return Table("Speeds", [*texts("series"), *numbers(*names)], rows)
 
 
-def _series(line: Speeds, colour: int) -> Series:
+def _series(line: SpeedSeries, colour: int) -> Series:
     marks = [_mark(line, point) for point in line.points]
     return Series(line.name, tuple(marks), colour, label=f"{line.name}: {times(marks[-1].y)}")
 
 
-def _mark(line: Speeds, point: Throughput) -> Mark:
+def _mark(line: SpeedSeries, point: Throughput) -> Mark:
     speedup = line.speedup(point)
     says = (
         f"{counted(point.workers, 'worker')}, batch {point.global_batch:,}",
@@ -45,7 +44,7 @@ def _mark(line: Speeds, point: Throughput) -> Mark:
     return Mark(point.workers, speedup, "\n".join(says), low, high)
 
 
-def _row(line: Speeds, point: Throughput) -> list[str]:
+def _row(line: SpeedSeries, point: Throughput) -> list[str]:
     return [
         line.name,
         f"{point.workers:,}",

@@ -1,4 +1,4 @@
-"""Says in one sentence what a step's time goes into, and what to change."""
+"""Says in one sentence where the time of a step goes, and what to change."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -12,7 +12,7 @@ _MUCH = 0.2
 
 
 class Verdict(StrEnum):
-    """What holds a training up."""
+    """What limits the speed of training."""
 
     COMPUTE = "compute-bound"
     SYNCHRONISATION = "synchronisation-bound"
@@ -24,7 +24,7 @@ _ADVICE = {
     Verdict.COMPUTE: "more workers make it faster",
     Verdict.SYNCHRONISATION: "use a larger microbatch per worker, fewer workers, a faster network or cluster.wire=bf16",
     Verdict.INPUT: "keep the data in memory, or prepare it with more processes",
-    Verdict.STRAGGLER: "look at what else runs there, or leave it out",
+    Verdict.STRAGGLER: "check what else runs there, or train without it",
 }
 
 

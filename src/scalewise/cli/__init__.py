@@ -1,6 +1,6 @@
-"""The command line: one file per command, which reads a request, and does what it asks and shows what came of it.
+"""The command line: one file per command, which runs a request and shows the result.
 
-Heavy imports wait until a command does something: `--help` and shell completion load none of them.
+Heavy imports wait until a command runs: `--help` and shell completion load none of them.
 """
 
 from scalewise.cli.app import main

@@ -2,13 +2,13 @@
 
 from scalewise.advise.advise import Adviser
 from scalewise.cli.show import show, show_json
-from scalewise.cluster import telling
+from scalewise.cluster.progress_console import progress_console
 from scalewise.requests import AdviseRequest
 
 
 def perform(request: AdviseRequest) -> None:
     """Advise, and show the sentences."""
-    found = Adviser(request, telling.console()).advise()
+    found = Adviser(request, progress_console()).advise()
     if request.as_json:
         show_json(found.plain())
         return

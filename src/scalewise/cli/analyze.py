@@ -2,12 +2,12 @@
 
 from scalewise.analysis.analyze import analyze
 from scalewise.analysis.curve_tables import budget_table, curve_table
-from scalewise.analysis.findings import Analysis
+from scalewise.analysis.workload_findings import Analysis
 from scalewise.cli.show import show, show_json, show_tables
 from scalewise.requests import AnalyzeRequest
 
 _NAMED = 3
-"""So many things that could not be read are named."""
+"""How many things that could not be read are named."""
 
 
 def perform(request: AnalyzeRequest) -> None:

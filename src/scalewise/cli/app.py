@@ -1,4 +1,4 @@
-"""The application: all commands together, and the exit code that fits what happened."""
+"""The application: all commands together, and the exit code that fits the result."""
 
 import contextlib
 import importlib
@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from scalewise import __version__
 from scalewise.cli.reading import reader
 from scalewise.cli.show import READER_GONE, prepare_streams, show, to_standard_output
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.machine_memory import keep_freed_memory
 from scalewise.cluster.signals import ignore_stop_signals
 from scalewise.errors import Diverged, ExitCode, Failed, Interrupted, PeerLost, UserError
 from scalewise.requests import KINDS, Request
@@ -27,7 +27,7 @@ class _PlainHelp:
     """Shows arguments and flags without typer's `<str>` and `<bool>`, which say nothing to a user."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return what can be typed; `--help` and the options of completion are added by typer itself."""
+        """Return the arguments and options; typer itself adds `--help` and the options of completion."""
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for one in found:
             if getattr(one, "is_flag", False):
@@ -79,7 +79,7 @@ def _options_of_all(
         ),
     ] = False,
 ) -> None:
-    """Stand for the options that belong to no command."""
+    """Hold the options that belong to no command."""
 
 
 def _print_version() -> None:
@@ -93,19 +93,19 @@ def _perform(request: Request) -> None:
 
 
 def main() -> None:
-    """Run the command line and leave with the exit code that fits what happened."""
+    """Run the command line and exit with the code that fits the result."""
     prepare_streams()
     _prepare_process()
     exit_code = _run()
     ignore_stop_signals()
     exit_code = _flushed(exit_code)
-    # Not sys.exit: threads of torch's backends that still run while Python takes itself apart can abort the process,
-    # and a worker of a broken group has nothing to say goodbye to.
+    # Not sys.exit: threads of torch's backends that still run while Python shuts down can abort the process,
+    # and a worker of a broken group has nothing to clean up.
     os._exit(exit_code)
 
 
 def _prepare_process() -> None:
-    """Set up what only the owner of a process may: library code leaves it as it finds it."""
+    """Set what only the owner of a process may set; library code does not change it."""
     keep_freed_memory()
     # Studies are read on all cores, each by one thread: parsers with several threads each would only wait for each
     # other. Polars reads this once, when it is imported.
@@ -143,27 +143,27 @@ def _run() -> int:
 
 def _tell_launcher(error: Exception) -> None:
     """Leave what went wrong for our own launcher: it may be in a notebook, which does not show what workers print."""
-    from scalewise.cluster.last_words import leave_last_words
+    from scalewise.cluster.failure_message import leave_failure_message
     from scalewise.cluster.world import World
 
     with contextlib.suppress(UserError, OSError):
         meeting = World.from_environment().meeting
         if meeting is not None:
-            leave_last_words(error, meeting.parent)
+            leave_failure_message(error, meeting.parent)
 
 
 def _typed(words: Sequence[str]) -> Sequence[str]:
-    """Return the only command that is needed, if one is: workers start a hundredth of a second earlier."""
+    """Return the only command that is needed, if there is one: workers then start a hundredth of a second earlier."""
     return words[:1] if words[:1] and words[0] in NAMES else NAMES
 
 
 def _flushed(exit_code: int) -> int:
-    """Write what is still to be written; whoever should read it may be gone."""
+    """Flush the output; its reader may be gone."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
         return exit_code or READER_GONE
-    except OSError:  # which was said when it was first written
+    except OSError:  # which was reported when it was first written
         return exit_code or ExitCode.MISTAKE
     return exit_code

@@ -29,9 +29,9 @@ def perform(request: BenchRequest | BenchFileRequest) -> None:
 def _show(ended: "BenchFile", scaling: str) -> None:
     from scalewise.bench.breakdown import breakdown_table
     from scalewise.bench.speedups import speed_table
-    from scalewise.record.throughput import series
+    from scalewise.record.throughput import speed_series
 
-    lines = series(ended.points, scaling == "weak")
+    lines = speed_series(ended.points, scaling == "weak")
     show_tables(speed_table(lines), *([breakdown_table(ended.breakdown)] if ended.breakdown else []))
     for point in ended.breakdown:
         show(f"{point.workers} x {point.microbatch}: {point.verdict}")

@@ -1,4 +1,4 @@
-"""The exit code that fits what became of a run."""
+"""The exit code for each status of a run."""
 
 from scalewise.errors import ExitCode
 from scalewise.record.status import Status

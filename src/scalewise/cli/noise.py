@@ -13,4 +13,4 @@ def perform(request: NoiseRequest) -> None:
         show_json(report.content())
     else:
         show_tables(noise_table(report), predicted_steps_table(report))
-        show("the noise scale is a cheap guess at the critical batch size, and often wrong: measure it with a study")
+        show("the noise scale is only a rough estimate of the critical batch size and often wrong: a study measures it")

@@ -1,4 +1,4 @@
-"""Makes what typer needs to read requests: a function whose parameters are the words of some kinds of request."""
+"""Makes the function that typer needs to read requests: its parameters are the fields of some kinds of request."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from scalewise.requests import Argument, Option, Request, Word, by_commas, words
 
 
 def reader(kinds: Sequence[type[Request]]) -> Callable[..., Request]:
-    """Return a function that typer can call: it takes all words of these kinds and returns a request of one."""
+    """Return a function that typer can call: it takes all fields of these kinds and returns a request of one kind."""
     words = {kind: list(words_of(kind)) for kind in kinds}
     shared = set.intersection(*({word.name for word in some} for some in words.values()))
     parameters = {word.name: _parameter(word, word.name in shared) for some in words.values() for word in some}
@@ -29,7 +29,7 @@ def reader(kinds: Sequence[type[Request]]) -> Callable[..., Request]:
 
 
 def _meant(words: dict[type[Request], list[Word]], typed: dict[str, Any]) -> type[Request]:
-    """Find the only kind all of whose required words were typed; of a single kind typer has seen to that."""
+    """Find the only kind whose required fields were all given; for a single kind, typer has checked that."""
     required = {kind: [word for word in some if word.default is MISSING] for kind, some in words.items()}
     meant = [kind for kind, some in required.items() if all(typed[word.name] is not None for word in some)]
     if len(meant) != 1:
@@ -44,12 +44,12 @@ def _shown(marker: Argument | Option) -> str:
 
 @dataclass(frozen=True)
 class _Shape:
-    """What a word can be."""
+    """Which values a field takes."""
 
     one: type
     several: bool
     choices: tuple[str, ...]
-    """Texts that stand for themselves."""
+    """Words that it takes."""
 
     @classmethod
     def of(cls, word: Word) -> Self:
@@ -61,7 +61,7 @@ class _Shape:
 
 
 def _parameter(word: Word, shared: bool) -> inspect.Parameter:
-    """Return the parameter that typer sees; a word that only some kinds have need not be typed."""
+    """Return the parameter that typer sees; a field that only some kinds have is optional."""
     shape, marker = _Shape.of(word), word.marker
     typed: Any = shape.one
     if shape.choices or (isinstance(marker, Option) and marker.by_commas):
@@ -78,7 +78,7 @@ def _parameter(word: Word, shared: bool) -> inspect.Parameter:
 
 
 def _default(word: Word) -> Any:
-    """Return what the help shows as the default, and typer gives where nothing was typed; None: nothing."""
+    """Return the default that the help shows and that typer passes on; None: none."""
     if word.default is MISSING or word.default == ():
         return None
     return by_commas(word.default) if isinstance(word.default, tuple) else word.default

@@ -1,4 +1,4 @@
-"""Prints what a command has to say, and knows what to do when nobody can read it."""
+"""Prints the output of a command, and ends the command if nobody can read it."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scalewise.figures.table import Table
 
 READER_GONE = 128 + signal.SIGPIPE
-"""The exit code of a program whose reader has ended, as `head` does: what a shell says of one that the signal ended."""
+"""The exit code if the reader of the output has ended, as `head` does: the code that a shell gives for this signal."""
 
 
 def show(text: str) -> None:
@@ -41,19 +41,19 @@ def show_tables(*tables: "Table") -> None:
 
 @contextlib.contextmanager
 def to_standard_output() -> Iterator[None]:
-    """End the command where what is written inside cannot be: quietly if its reader is gone, else with a sentence."""
+    """End the command if its output cannot be written: quietly if the reader is gone, else with a sentence."""
     try:
         yield
-    except (BrokenPipeError, SystemExit):  # which is how rich says it
+    except (BrokenPipeError, SystemExit):  # rich raises the second one
         raise typer.Exit(READER_GONE) from None
     except OSError as error:
         raise UserError(f"cannot write to standard output: {error.strerror}") from None
 
 
 def prepare_streams() -> None:
-    """Give a process that was started with closed output somewhere to write; else its first file would become that.
+    """Open standard output and error if they are closed: otherwise the first file that is opened would replace them.
 
-    And let names that are no text, which folders may have, be written somehow.
+    Names of folders that are not valid text are written with escapes.
     """
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         if getattr(sys, name) is None:

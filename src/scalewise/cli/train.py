@@ -13,13 +13,25 @@ if TYPE_CHECKING:
     from scalewise.record.results.run import RunMetadata
 
 
+ENDS = {
+    "target": "reached the target {target}",
+    "loss": "reached its training loss",
+    "steps": "completed its steps",
+    "epochs": "completed its epochs",
+    "seconds": "used all of its seconds",
+    "signal": "stopped by a signal; the same command continues it",
+    "diverged": "diverged: the loss is not finite",
+}
+"""How a run ended, by the reason."""
+
+
 def perform(request: TrainRequest) -> ExitCode:
     """Train, and say how the run ended."""
     choose_how_to_wait(request.workload, request.recipe, request.settings)
     from scalewise.run.train import train
 
     ended = train(request)
-    if not ended.told and not request.quiet:
+    if not ended.reported_elsewhere and not request.quiet:
         metadata = ended.folder.metadata()
         assert metadata is not None
         if request.as_json:
@@ -31,16 +43,8 @@ def perform(request: TrainRequest) -> ExitCode:
 
 def _summary(metadata: "RunMetadata", folder: Path) -> str:
     """Say in a few words how a run ended."""
-    ends = {
-        "target": f"reached the target {metadata.target}",
-        "steps": "took its steps",
-        "epochs": "took its epochs",
-        "seconds": "used its seconds",
-        "signal": "was asked to stop; the same command continues it",
-        "diverged": "diverged: the loss is not finite",
-    }
     workers = f"{metadata.workers} worker{'s' * (metadata.workers > 1)}"
-    ended = "" if metadata.stopped_by is None else f": {ends[metadata.stopped_by]}"
+    ended = "" if metadata.stopped_by is None else f": {ENDS[metadata.stopped_by].format(target=metadata.target)}"
     return (
         f"{metadata.status}{ended}\n"
         f"{metadata.steps:,} steps, {metadata.examples:,} examples, "

@@ -7,7 +7,7 @@ from scalewise.errors import UserError
 
 
 def choose_how_to_wait(workload: str, recipe: str | None, overrides: Sequence[str]) -> None:
-    """Decide it before torch is imported; only a worker that shares its machine with others needs to."""
+    """Decide it before torch is imported; only a launched worker needs this."""
     from scalewise.cluster.world import World, wait_without_spinning
     from scalewise.config import load_config
 

@@ -1,1 +1,1 @@
-"""Who works: the world of workers, what they say to each other, how they start and how they are asked to stop."""
+"""Workers: who they are, the messages between them, how they start and how they are asked to stop."""

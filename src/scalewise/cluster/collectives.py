@@ -1,4 +1,4 @@
-"""What workers say to each other; with a single worker nothing is said and nothing is started."""
+"""Messages between workers; a single worker sends none, and starts no backend."""
 
 import datetime
 import functools
@@ -56,9 +56,11 @@ def joined(world: World, device: torch.device, timeout_seconds: float) -> Iterat
         return
     if world.on_one_machine:  # what the workers say to each other stays inside
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
-    _told(_join)(world, "nccl" if device.type == "cuda" else "gloo", datetime.timedelta(seconds=timeout_seconds))
+    _as_peer_lost(_join)(
+        world, "nccl" if device.type == "cuda" else "gloo", datetime.timedelta(seconds=timeout_seconds)
+    )
     yield
-    # Only after a good end. A worker that fails must say why before the others notice that it is gone.
+    # Only after success: a worker that fails must print the reason before the others notice that it is gone.
     dist.destroy_process_group()
 
 
@@ -71,7 +73,7 @@ def _join(world: World, backend: str, timeout: datetime.timedelta) -> None:
 
 
 def end_with_parent(launcher: int, poll_seconds: float = 0.2) -> None:
-    """End this process soon after its launcher is gone, however the launcher died."""
+    """End this process soon after its launcher has ended, for whatever reason."""
 
     def watch() -> None:
         while os.getppid() == launcher:
@@ -81,8 +83,8 @@ def end_with_parent(launcher: int, poll_seconds: float = 0.2) -> None:
     threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
 
 
-def _told(collective: Callable[P, T]) -> Callable[P, T]:
-    """Say "a peer is lost" where the backend says that a connection broke."""
+def _as_peer_lost(collective: Callable[P, T]) -> Callable[P, T]:
+    """Raise `PeerLost` if the backend reports a broken connection."""
 
     @functools.wraps(collective)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -104,20 +106,20 @@ def _without_source(message: str) -> str:
     return first_line.partition("] ")[2] if first_line.startswith("[/") else first_line
 
 
-@_told
+@_as_peer_lost
 def sum_over_workers(tensor: Tensor) -> None:
     """Replace the tensor by its sum over all workers."""
     if dist.is_initialized():
         dist.all_reduce(tensor)
 
 
-@_told
+@_as_peer_lost
 def start_sum_over_workers(tensor: Tensor) -> Callable[[], object]:
-    """Begin to replace the tensor by its sum over all workers; return what waits for it."""
-    return _told(dist.all_reduce(tensor, async_op=True).wait)
+    """Begin to replace the tensor by its sum over all workers; return a function that waits for it."""
+    return _as_peer_lost(dist.all_reduce(tensor, async_op=True).wait)
 
 
-@_told
+@_as_peer_lost
 def exchange_slices(sent: list[Tensor], received_lengths: list[int]) -> list[Tensor]:
     """Send the i-th tensor to worker i; return what every worker sent here, in the order of workers."""
     if not dist.is_initialized():
@@ -128,7 +130,7 @@ def exchange_slices(sent: list[Tensor], received_lengths: list[int]) -> list[Ten
     return list(received.split(received_lengths))
 
 
-@_told
+@_as_peer_lost
 def gather_slices(whole: Tensor, own: Tensor) -> None:
     """Fill `whole` with the equally long slices of all workers, in the order of workers."""
     if dist.is_initialized():
@@ -137,16 +139,16 @@ def gather_slices(whole: Tensor, own: Tensor) -> None:
         whole.copy_(own)
 
 
-@_told
+@_as_peer_lost
 def broadcast(tensor: Tensor) -> None:
     """Replace the tensor by the chief's."""
     if dist.is_initialized():
         dist.broadcast(tensor, src=0)
 
 
-@_told
+@_as_peer_lost
 def broadcast_from_chief(value: T) -> T:
-    """Return the chief's value, which must be a plain one: what JSON can say."""
+    """Return the chief's value, which must be one that JSON can hold."""
     if not dist.is_initialized():
         return value
     own = _encoded(value)
@@ -158,7 +160,7 @@ def broadcast_from_chief(value: T) -> T:
     return decoded
 
 
-@_told
+@_as_peer_lost
 def gather_values(value: Any) -> list[Any]:
     """Return the plain values of all workers, in the order of workers."""
     if not dist.is_initialized():
@@ -173,7 +175,7 @@ def gather_values(value: Any) -> list[Any]:
 
 
 def _encoded(value: Any) -> Tensor:
-    """Turn a plain value into bytes; never by pickle, which would run whatever somebody else sends to the socket."""
+    """Turn a value into bytes as JSON; a pickle would run code that somebody else sends to the socket."""
     device = torch.device("cuda" if dist.get_backend() == "nccl" else "cpu")
     return torch.frombuffer(bytearray(json.dumps(value).encode()), dtype=torch.uint8).to(device)
 
@@ -182,7 +184,7 @@ def _decoded(message: Tensor) -> Any:
     return json.loads(bytes(message.tolist()))
 
 
-@_told
+@_as_peer_lost
 def wait_for_all() -> None:
     """Return when every worker has got here."""
     if dist.is_initialized():

@@ -1,4 +1,4 @@
-"""Leaves the process that trains as it was found: it may be a notebook, a server or somebody's tests."""
+"""Restores the process that trains, which may be a notebook, a server or somebody's tests."""
 
 import os
 import warnings
@@ -10,7 +10,7 @@ import torch
 
 @contextmanager
 def host_kept() -> Iterator[None]:
-    """Put back, after a `with` block, whatever training has to change about its process, also when it fails."""
+    """Restore, after a `with` block, what training has to change in its process, even if it fails."""
     environment, random_state = dict(os.environ), torch.get_rng_state()
     threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     try:

@@ -1,6 +1,6 @@
 """Starts the workers of this machine, ends them together, and starts them again when one is lost.
 
-Workers find each other through a file in a folder that only their user can enter: nothing of it listens on a network.
+Workers find each other through a file in a folder that only their user can enter, not over a network.
 """
 
 import os
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from scalewise.cluster.failure_message import failure_message_in
 from scalewise.cluster.handover import environment_of_children
-from scalewise.cluster.last_words import last_words_in
+from scalewise.cluster.progress_console import standard_error_of_children
 from scalewise.cluster.signals import stop_signals_go_to
-from scalewise.cluster.telling import standard_error_of_children
 from scalewise.cluster.world import environment_of_local_worker
 from scalewise.config import Config
 from scalewise.errors import ExitCode
@@ -26,9 +26,9 @@ _POLL_SECONDS = 0.05
 _SHUTDOWN_SECONDS = 600.0
 """How long workers may take to save a checkpoint after a stop signal before they are killed."""
 _FOLLOW_SECONDS = 3.0
-"""How long workers have to notice by themselves that another one has failed, and to say what they have to say."""
+"""How long workers have to notice that another one failed, and to print their messages."""
 _END_SECONDS = 30.0
-"""How long workers that were told to end, because another one has failed, may take."""
+"""How long workers that were asked to end, because another one failed, may take."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Ended:
 def launch_local(arguments: Sequence[str], config: Config, say: Callable[[str], None]) -> Ended:
     """Run `scalewise ARGUMENTS` in every local worker; return how it ended.
 
-    Only a lost worker is worth another try: a user's mistake, a diverged run and a bug would end the same way again.
+    Only a lost worker is worth a restart: a user's mistake, a diverged run and a bug would end the same way again.
     """
     for attempt in range(config.cluster.max_restarts + 1):
         ended = _run_once(arguments, config.cluster.workers)
@@ -64,7 +64,7 @@ def _run_once(arguments: Sequence[str], workers: int) -> Ended:
             exit_codes = group.wait()
         finally:
             group.kill()  # nobody, unless this failed itself: in a notebook the workers would go on without it
-        said = last_words_in(Path(folder))
+        said = failure_message_in(Path(folder))
     return Ended(None if group.asked_to_stop else _how_it_ended(exit_codes), said)
 
 
@@ -104,19 +104,19 @@ class LocalGroup:
         After a stop signal they have time to save a checkpoint, unless Ctrl-C comes a second time. After a failure
         they have a moment to notice it by themselves.
         """
-        told, deadline = False, float("inf")
+        ending, deadline = False, float("inf")
         while running := [worker for worker in self._workers if worker.poll() is None]:
             failed = any(worker.returncode not in (None, 0) for worker in self._workers)
             now = time.monotonic()
-            if not told and self._signals:
-                told, deadline = True, now + _SHUTDOWN_SECONDS
+            if not ending and self._signals:
+                ending, deadline = True, now + _SHUTDOWN_SECONDS
                 _send(running, signal.SIGTERM)
-            elif not told and failed and deadline == float("inf"):
+            elif not ending and failed and deadline == float("inf"):
                 deadline = now + _FOLLOW_SECONDS
-            elif not told and now > deadline:
-                told, deadline = True, now + _END_SECONDS
+            elif not ending and now > deadline:
+                ending, deadline = True, now + _END_SECONDS
                 _send(running, signal.SIGTERM)
-            elif told and (now > deadline or self._signals.count(signal.SIGINT) > 1):
+            elif ending and (now > deadline or self._signals.count(signal.SIGINT) > 1):
                 _send(running, signal.SIGKILL)
             time.sleep(_POLL_SECONDS)
         return [worker.returncode for worker in self._workers]

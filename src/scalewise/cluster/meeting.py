@@ -1,7 +1,7 @@
-"""A meeting place for the workers of one machine: nobody goes on before everybody has come.
+"""A barrier for the workers of one machine: no worker continues before all have reached it.
 
 Each worker has a pipe to the chief and one back. A barrier of the message backend does the same, but its threads need
-milliseconds to wake each other up, where a pipe needs microseconds. A pipe also tells at once that its other end is
+milliseconds to wake each other up, while a pipe needs microseconds. A pipe also shows at once that its other end is
 gone.
 """
 
@@ -52,14 +52,14 @@ class Meeting:
             if not poller.poll(self._timeout_milliseconds):
                 raise PeerLost(f"a worker has been silent for {self._timeout_milliseconds / 1000:g} seconds")
             if os.read(end, 1) != _TOKEN:
-                raise PeerLost("a worker of this machine has gone")
+                raise PeerLost("a worker of this machine has ended")
 
     def _write(self) -> None:
         for end in self._outgoing:
             try:
                 os.write(end, _TOKEN)
             except BrokenPipeError:
-                raise PeerLost("a worker of this machine has gone") from None
+                raise PeerLost("a worker of this machine has ended") from None
 
 
 def make_pipes(folder: Path, world: World) -> None:

@@ -1,4 +1,4 @@
-"""Turns SIGTERM, SIGINT and SIGUSR1 into a polite request that the loop reads between two steps."""
+"""Turns SIGTERM, SIGINT and SIGUSR1 into a request to stop, which the loop reads between two steps."""
 
 import signal
 import threading
@@ -18,7 +18,7 @@ class StopRequest:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Note the stop signals for the length of a `with` block, instead of dying of them."""
+        """Note the stop signals for the length of a `with` block, instead of being ended by them."""
         with stop_signals_go_to(self._note):
             yield
 
@@ -40,7 +40,7 @@ class StopRequest:
 def stop_signals_go_to(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
     """Handle the stop signals for the length of a `with` block, then let them be handled as before.
 
-    Only a main thread can: in any other, whoever owns the process decides about its signals.
+    Only the main thread can do this; in other threads, the owner of the process handles its signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -54,6 +54,6 @@ def stop_signals_go_to(handler: Callable[[int, FrameType | None], Any]) -> Itera
 
 
 def ignore_stop_signals() -> None:
-    """Let nothing interrupt the end of a process: its result is there, and only its exit code is left to say."""
+    """Let no signal interrupt the end of a process: its result is there, and only its exit code is left."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)

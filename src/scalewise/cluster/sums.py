@@ -23,7 +23,7 @@ class WorkerSum(ABC):
     """A vector on each worker, and their sum."""
 
     own: Tensor
-    """What this worker adds; written anew before every sum."""
+    """What this worker adds; written again before every sum."""
     total: Tensor
     """The sum over all workers, until the next one."""
 
@@ -57,7 +57,7 @@ class MessageSum(WorkerSum):
 
 
 class NarrowSum(WorkerSum):
-    """The sum by messages of half the size: a first part of the vector travels in a narrower type, and loses digits."""
+    """The sum by messages of half the size: a first part of the vector is sent in a narrower type, and loses digits."""
 
     def __init__(self, length: int, narrow_length: int, dtype: torch.dtype, device: torch.device) -> None:
         self.own = self.total = torch.zeros(length, device=device)

@@ -13,7 +13,7 @@ _MEETING, _LAUNCHER = "SCALEWISE_MEETING", "SCALEWISE_LAUNCHER"
 
 
 def environment_of_local_worker(rank: int, workers: int, meeting: Path) -> dict[str, str]:
-    """Return what our own launcher sets for a worker, which `World.from_environment` reads there."""
+    """Return the variables that our launcher sets for a worker; `World.from_environment` reads them."""
     place = {"RANK": rank, "WORLD_SIZE": workers, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": workers}
     own = {_MEETING: meeting, _LAUNCHER: os.getpid()}
     threads = {"OMP_NUM_THREADS": "1"}  # until the worker has chosen for itself
@@ -86,8 +86,8 @@ def readers_per_worker(cluster: Cluster, local_workers: int) -> int:
 def wait_without_spinning(world: World, cluster: Cluster, exact: bool) -> None:
     """Let idle threads sleep where workers have more threads than cores; must come before torch is imported.
 
-    Threads that spin while they wait hold up others that need their core. With a core for each, spinning is right: a
-    small step is several times slower with threads that have to be woken up for every kernel.
+    Threads that spin while they wait delay others that need their core. If each has a core, spinning is better: a small
+    step is several times slower with threads that must be woken up for every kernel.
     """
     if world.local_workers * threads_per_worker(cluster, exact, world.local_workers) > usable_cores():
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -15,6 +15,8 @@ from scalewise.errors import WorkloadError
 
 _FORMS = "a pair (inputs, targets) of arrays or tensors, or of tuples or dicts of them, or a data set"
 
+_FEW = 4
+
 
 def as_splits(content: object, readers: int, reading: Reading, collates: bool = False) -> dict[str, Examples]:
     """Check what `data()` returned; `readers` processes will read ahead what is not in memory.
@@ -29,7 +31,19 @@ def as_splits(content: object, readers: int, reading: Reading, collates: bool = 
     splits = {name: _as_examples(name, given, readers, reading, collates) for name, given in content.items()}
     if reading.transform_example is not None and isinstance(train := splits["train"], Split):
         splits["train"] = StoredSplit(_Rows(train), readers, train.device, reading)
+    if isinstance(train := splits["train"], StoredSplit) and reading.transform_example is not None:
+        _check_transformed(train)
     return splits
+
+
+def _check_transformed(train: StoredSplit) -> None:
+    first = torch.arange(min(_FEW, len(train)))
+    try:
+        train.take(first, seeds=first)
+    except Exception as error:  # whatever a user's code can raise
+        raise WorkloadError(
+            f"the workload's transform_example() fails on the first training examples: {type(error).__name__}: {error}"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -99,22 +113,33 @@ def _stored(name: str, dataset: Any, readers: int, reading: Reading) -> StoredSp
     split = StoredSplit(dataset, readers, torch.device("cpu"), reading)
     try:
         length, again = len(split), len(split)
-        if length and len(first := split.part(0, 1)) != 1:
-            raise WorkloadError(
-                f"split {name}: one example collates to {len(first)} rows: collate() must return one per example"
-            )
-    except WorkloadError:
-        raise
+        first = split.part(0, 1) if length else None
     except Exception as error:  # whatever a user's reading can raise
         raise WorkloadError(
             f"split {name} must give pairs (input, target) by number; its first one fails: {error!r}"
         ) from error
-    if length != again or length == 0:
-        said = "has no examples" if length == 0 else f"said {length} examples and then {again}: its length must stay"
-        raise WorkloadError(f"split {name} {said}")
+    if first is None:
+        raise WorkloadError(f"split {name} has no examples")
+    if length != again:
+        raise WorkloadError(f"split {name} said {length} examples and then {again}: its length must stay")
     for what, tree in (("inputs", first.inputs), ("targets", first.targets)):
         _check_leaves(name, what, tree)
+    _check_collated(name, split, min(_FEW, length))
     return split
+
+
+def _check_collated(name: str, split: StoredSplit, count: int) -> None:
+    try:
+        few = split.part(0, count)
+    except Exception as error:  # whatever a user's code can raise
+        raise WorkloadError(
+            f"the first {count} examples of split {name} cannot be put together ({error}); if they have different "
+            "shapes or lengths, give the workload a collate() that pads them"
+        ) from error
+    rows = {len(leaf) if leaf.ndim else 0 for leaf in leaves((few.inputs, few.targets))}
+    if rows != {count}:
+        found = " and ".join(map(str, sorted(rows)))
+        raise WorkloadError(f"{count} examples of split {name} collate to {found} rows: collate() must keep one each")
 
 
 def _article(thing: object) -> str:

@@ -1,4 +1,4 @@
-"""Wholes that are cut into parts, without a word on how they are drawn."""
+"""Bars that are divided into parts, independent of how they are drawn."""
 
 from dataclasses import dataclass
 

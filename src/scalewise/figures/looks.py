@@ -1,9 +1,9 @@
 """The colours of every chart, in pictures and in pages."""
 
-# Told apart also by eyes that confuse red and green (Okabe and Ito's set, without its yellow).
+# Distinguishable also with red-green colour blindness (the set of Okabe and Ito, without its yellow).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A")
 PLAIN = "#444444"
-"""For what is only there to compare with."""
+"""For series that are only there for comparison."""
 SOFT = "#666666"
 """For words that explain a chart."""
 

@@ -1,4 +1,4 @@
-"""Draws charts as pictures with matplotlib, which takes a moment to load: import this where something is drawn."""
+"""Draws charts as pictures with matplotlib, which takes a moment to load: import this only where something is drawn."""
 
 import textwrap
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What a chart in a plane shows, without a word on how it is drawn."""
+"""What a chart in a plane shows, independent of how it is drawn."""
 
 import dataclasses
 import math
@@ -55,7 +55,7 @@ class Mark:
     x: float
     y: float
     says: str = ""
-    """What a reader who points at it is told, a line for each fact."""
+    """The text of its tooltip, a line for each fact."""
     low: float | None = None
     high: float | None = None
     predicted: bool = False

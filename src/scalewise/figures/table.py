@@ -1,4 +1,4 @@
-"""What a table shows, without a word on how it is written."""
+"""What a table shows, independent of how it is written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells that are written already; whoever renders it decides no digit."""
+    """Rows of cells that are already formatted; renderers do not change a digit."""
 
     title: str
     columns: Sequence[Column]
@@ -27,7 +27,7 @@ class Table:
 
     @property
     def long(self) -> bool:
-        """Whether a reader should ask for it first."""
+        """Whether a page shows it only on request."""
         return len(self.rows) > _LONG_ROWS
 
 

@@ -10,7 +10,7 @@ from scalewise.figures.table import Table
 from scalewise.words import printable
 
 _PIPE_WIDTH = 200
-"""A pipe has no width of its own: whoever reads it wants whole words."""
+"""The width for a pipe, which has none: wide enough for whole words."""
 
 
 def print_tables(*tables: Table) -> None:
@@ -35,5 +35,5 @@ def rendered(table: Table) -> RichTable:
 
 
 def shown(text: str) -> Text:
-    """Return text that shows as itself: a name in square brackets is no markup, and none steers the terminal."""
+    """Return text that shows literally: square brackets are not markup, and nothing controls the terminal."""
     return Text(printable(text))

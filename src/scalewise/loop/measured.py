@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsFloat
 
 import torch
 from torch import Tensor
 
 from scalewise.cluster.collectives import sum_over_workers
 from scalewise.data.trees import Tree, as_tree, leaves, map_tree
+from scalewise.errors import WorkloadError
 from scalewise.workloads import Metric
 
 
@@ -28,7 +29,10 @@ class Measured:
     def of_all(self, gathered: Tree) -> float:
         """Return the figure of what all examples gave: several parts as several arguments."""
         assert self.metric.of_all is not None
-        return float(self.metric.of_all(*gathered) if isinstance(gathered, tuple) else self.metric.of_all(gathered))
+        found: object = self.metric.of_all(*gathered) if isinstance(gathered, tuple) else self.metric.of_all(gathered)
+        if isinstance(found, str) or not isinstance(found, SupportsFloat):
+            raise WorkloadError(f"of_all of metric {self.name!r} must return a number, not {found!r}")
+        return float(found)
 
 
 def sum_and_weight(values: Any) -> tuple[Tensor, Tensor]:

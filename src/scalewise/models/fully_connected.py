@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from torch import nn
 
+from scalewise.models.image_network import ImageNetwork
+
 
 def fully_connected(shape: Sequence[int], classes: int, widths: Sequence[int]) -> nn.Sequential:
     """Build a network of dense layers with ReLU between them."""
@@ -16,3 +18,10 @@ def fully_connected(shape: Sequence[int], classes: int, widths: Sequence[int]) -
         for layer in (nn.Linear(inputs, outputs), nn.ReLU(inplace=True))
     ]
     return nn.Sequential(nn.Flatten(), *hidden, nn.Linear(sizes[-1], classes))
+
+
+FULLY_CONNECTED = ImageNetwork(
+    names=("fc_<widths>",),
+    pattern=r"fc(_[1-9][0-9]*)+",
+    build=lambda shape, classes, name: fully_connected(shape, classes, [int(width) for width in name.split("_")[1:]]),
+)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from torch import nn
 
+from scalewise.models.image_network import ImageNetwork
+
 _FILTERS = (16, 32, 64)
 _UNITS = 128
 
@@ -20,3 +22,15 @@ def plain_cnn(shape: Sequence[int], classes: int, normalised: bool) -> nn.Sequen
     layers += [nn.Flatten(), nn.Linear(channels * (height // 8) * (width // 8), _UNITS, bias=not normalised)]
     layers += [nn.BatchNorm1d(_UNITS)] if normalised else []
     return nn.Sequential(*layers, nn.ReLU(inplace=True), nn.Linear(_UNITS, classes))
+
+
+PLAIN_CNN = ImageNetwork(
+    names=("plain_cnn",),
+    side_multiple=8,
+    build=lambda shape, classes, name: plain_cnn(shape, classes, normalised=False),
+)
+PLAIN_CNN_BN = ImageNetwork(
+    names=("plain_cnn_bn",),
+    side_multiple=8,
+    build=lambda shape, classes, name: plain_cnn(shape, classes, normalised=True),
+)

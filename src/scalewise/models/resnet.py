@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from scalewise.models.image_network import ImageNetwork
+
 _FILTERS = (16, 32, 64)
 
 
@@ -44,3 +46,6 @@ def resnet_8(shape: Sequence[int], classes: int) -> nn.Sequential:
         nn.Flatten(),
         nn.Linear(last, classes),
     )
+
+
+RESNET_8 = ImageNetwork(names=("resnet_8",), build=lambda shape, classes, name: resnet_8(shape, classes))

@@ -1,1 +1,1 @@
-"""The gradient noise scale from a short training: a cheap guess at the critical batch size."""
+"""The gradient noise scale from a short training: a rough estimate of the critical batch size."""

@@ -14,7 +14,7 @@ from scalewise.run.train import train_part
 PREDICTED_BATCH_SIZES = [2**power for power in range(3, 15)]
 
 _WINDOWS = 4
-"""In how many parts of the training the noise scale is told: it grows as the loss falls."""
+"""In how many parts of the training the noise scale is shown: it grows as the loss falls."""
 
 
 @dataclass(frozen=True)
@@ -27,17 +27,17 @@ class Window:
 
 @dataclass(frozen=True)
 class NoiseReport:
-    """What a short training says."""
+    """The result of a short training."""
 
     windows: list[Window]
 
     def predicted_steps(self, batch_size: int) -> float | None:
-        """Return how many times S_min a batch size should need, if the noise scale were the critical batch size."""
+        """Return how many times S_min a batch size would need if the noise scale were the critical batch size."""
         scale = self.windows[-1].noise_scale.value
         return None if scale is None else 1 + scale / batch_size
 
     def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return what `--json` prints."""
         windows = [{"until_step": window.until_step, **window.noise_scale.model_dump()} for window in self.windows]
         predicted = [
             {"batch_size": size, "steps_over_s_min": self.predicted_steps(size)} for size in PREDICTED_BATCH_SIZES

@@ -7,7 +7,7 @@ from scalewise.words import interval
 
 def noise_table(report: NoiseReport) -> Table:
     """Return the noise scale in each part of the training."""
-    names = ("until step", "noise scale, examples", "95 % interval", "steps it rests on")
+    names = ("until step", "noise scale, examples", "95 % interval", "steps measured")
     return Table("Gradient noise scale", numbers(*names), [_window(window) for window in report.windows])
 
 

@@ -10,6 +10,6 @@ from scalewise.optim.kernels import draw_as_uncompiled
 
 
 def compiled(network: nn.Module) -> Callable[[Tensor], Any]:
-    """Return the network compiled; what it draws at random is what it would draw uncompiled."""
+    """Return the compiled network; it draws the same random numbers as uncompiled."""
     draw_as_uncompiled()
     return torch.compile(network, dynamic=False)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from scalewise.errors import WorkloadError
-
 # Every piece starts at a multiple of 64 bytes: kernels are faster there, and some round differently elsewhere.
 _ALIGNMENT = 16
 
@@ -24,8 +22,8 @@ class Layout:
     """Where pieces of given shapes lie in a vector of float32."""
 
     shapes: tuple[torch.Size, ...]
-    channels_last: bool = True
-    """Whether filters have their channels last, which mostly convolves faster."""
+    channels_last: frozenset[int] = frozenset()
+    """Which pieces are filters that have their channels last, which mostly convolves faster."""
 
     @functools.cached_property
     def offsets(self) -> list[int]:
@@ -39,11 +37,12 @@ class Layout:
 
     def views(self, vector: Tensor) -> list[Tensor]:
         """Return each piece as a view of a vector."""
-        starts = zip(self.offsets, self.shapes, strict=False)
-        return [self._shaped(vector[start : start + shape.numel()], shape) for start, shape in starts]
+        return [self._view(vector[start:], piece) for piece, start in enumerate(self.offsets[:-1])]
 
-    def _shaped(self, flat: Tensor, shape: torch.Size) -> Tensor:
-        return _with_channels_last(flat, shape) if self.channels_last and len(shape) == 4 else flat.view(shape)
+    def _view(self, rest: Tensor, piece: int) -> Tensor:
+        shape = self.shapes[piece]
+        flat = rest[: shape.numel()]
+        return _with_channels_last(flat, shape) if piece in self.channels_last else flat.view(shape)
 
 
 def _with_channels_last(flat: Tensor, shape: torch.Size) -> Tensor:
@@ -75,18 +74,23 @@ def is_decayed(parameter: Tensor) -> bool:
 def flatten(model: nn.Module, channels_last: bool = True) -> FlatWeights:
     """Move the trainable parameters of a network into one vector."""
     trainable = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
-    if not trainable:
-        raise WorkloadError("the workload's model has no trainable parameters")
-    if odd := [name for name, parameter in trainable if parameter.dtype != torch.float32]:
-        raise WorkloadError(f"the workload's model must have float32 parameters; {odd[0]} has not")
     ordered = sorted(trainable, key=lambda pair: not is_decayed(pair[1]))
     names, parameters = [name for name, _ in ordered], [parameter for _, parameter in ordered]
-    layout = Layout(tuple(parameter.shape for parameter in parameters), channels_last)
+    filters = _filters(model) if channels_last else set()
+    last = frozenset(piece for piece, parameter in enumerate(parameters) if parameter in filters)
+    layout = Layout(tuple(parameter.shape for parameter in parameters), last)
     vector = torch.zeros(layout.offsets[-1], device=parameters[0].device)
     for parameter, view in zip(parameters, layout.views(vector), strict=True):
         view.copy_(parameter.data)
         parameter.data = view
     return FlatWeights(names, parameters, layout, vector, layout.offsets[sum(map(is_decayed, parameters))])
+
+
+def _filters(model: nn.Module) -> set[nn.Parameter]:
+    """Find the filters of torch's own convolutions: other code may need its parameters contiguous."""
+    kinds = (nn.Conv2d, nn.ConvTranspose2d)
+    plain = (module for module in model.modules() if any(type(module).forward is kind.forward for kind in kinds))
+    return {parameter for module in plain for parameter in module.parameters(recurse=False) if parameter.ndim == 4}
 
 
 def layout_with(weights: FlatWeights, *extra: Sequence[int]) -> Layout:

@@ -1,7 +1,7 @@
 """LARS and LAMB: every layer moves by a share of its own size, so that one rate suits layers of any size.
 
-A layer is a matrix or a filter bank. Biases and normalisation parameters have no size to go by: they move as without
-layers. Where a layer or its update is all zeros there is no ratio of sizes, and 1 is taken.
+A layer is a matrix or a filter bank. Biases and normalisation parameters are updated without layer-wise scaling. If a
+layer or its update is all zeros, there is no ratio of sizes, and 1 is used.
 """
 
 import torch

@@ -9,7 +9,7 @@ from scalewise.optim.flat import FlatWeights
 
 
 class Optimizer(ABC):
-    """Moves the weights once per step; what it remembers are vectors as long as the weights, all zeros at first.
+    """Updates the weights once per step; its state is vectors as long as the weights, all zeros at first.
 
     It reads the gradients and never writes them: they may lie in memory that all workers of a machine share.
     """

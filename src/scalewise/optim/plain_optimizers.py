@@ -1,7 +1,7 @@
-"""torch's optimizers, by its functions over one vector where it has fast ones.
+"""torch's optimizers over one vector, with torch's functions where it has fast ones.
 
-Its `Optimizer` classes would slow a small step down, import for more than a second, and bring a state that is not there
-before the first step.
+Its `Optimizer` classes would slow down a small step, take more than a second to import, and have no state before the
+first step.
 """
 
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ from scalewise.seeds import Purpose, derive
 
 
 def seed_microbatch(seed: int, step: int, microbatch: int, device: torch.device) -> None:
-    """Seed whatever the network draws from."""
+    """Seed the random numbers that the network draws."""
     seed_generators(derive(seed, Purpose.MICROBATCH, step, microbatch), device)
 
 

@@ -1,4 +1,4 @@
-"""Reads what a bench left behind: its points, and what it measured of the network."""
+"""Reads the results of a bench: its points, and its measurement of the network."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from scalewise.record.throughput import Throughput, throughput_in
 
 
 def read_bench(folder: Path) -> tuple[list[Throughput], Network | None]:
-    """Read the points of a bench, and its network where several workers were measured."""
+    """Read the points of a bench, and its network if several workers were measured."""
     points = throughput_in(folder)
     if not BenchFile.is_in(folder):
         return points, None  # the points alone will do

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from scalewise.plan.clusters import Cluster
+from scalewise.plan.clusters import SizedCluster
 from scalewise.plan.speeds import Refused, Speeds, StepTime
 from scalewise.plan.statistics import Statistic
 from scalewise.record.results.plan import Offer
@@ -16,7 +16,7 @@ _SECONDS_PER_HOUR = 3600
 class Candidate:
     """One batch size with one learning rate on one cluster."""
 
-    cluster: Cluster
+    cluster: SizedCluster
     statistic: Statistic
     step_time: StepTime
 
@@ -30,7 +30,7 @@ class Candidate:
 
     @cached_property
     def cost(self) -> float | None:
-        """What it is expected to cost; None where nobody says what the cluster costs."""
+        """What it is expected to cost; None if the cluster has no price."""
         price = self.cluster.price_per_hour
         return None if price is None else self.hours * price
 
@@ -41,7 +41,7 @@ class Candidate:
 
     @cached_property
     def offer(self) -> Offer:
-        """It as it is written and shown."""
+        """The value that is written and shown."""
         known, time = self.statistic, self.step_time
         return Offer(
             cluster=self.cluster.name,
@@ -65,9 +65,9 @@ class Candidate:
 
 
 def candidates(
-    clusters: Iterable[Cluster], known: Sequence[Statistic], speeds: Speeds, left_out: dict[Cluster, str]
+    clusters: Iterable[SizedCluster], known: Sequence[Statistic], speeds: Speeds, left_out: dict[SizedCluster, str]
 ) -> list[Candidate]:
-    """Combine everything that fits together and whose speed is known; note why a cluster has to be left out."""
+    """Combine all batch sizes and clusters that fit together; note why a cluster is left out."""
     found = []
     for cluster in clusters:
         fitting = [one for one in known if _fits(one, cluster)]
@@ -82,31 +82,31 @@ def candidates(
 
 
 def _why(times: Mapping[int, StepTime | Refused]) -> str:
-    """Say why nothing can be said of a cluster: for the largest batch, which suits many workers best."""
+    """Say why a cluster has no candidate: for the largest batch, which suits many workers best."""
     refused = [(batch, time.why) for batch, time in times.items() if isinstance(time, Refused)]
     return max(refused)[1] if refused else "no batch size is known to reach the target on it"
 
 
-def _fits(statistic: Statistic, cluster: Cluster) -> bool:
+def _fits(statistic: Statistic, cluster: SizedCluster) -> bool:
     """Say whether every worker has an example, and whether the steps hold for this cluster."""
     return statistic.global_batch >= cluster.workers and statistic.cluster in (None, cluster.name)
 
 
 def fastest(found: Iterable[Candidate], budget: float | None = None) -> Candidate | None:
-    """Return what takes the least time, maybe within a budget; at equal times what costs less, or is more accurate."""
+    """Return the fastest, maybe within a budget; at equal times the one that costs less, or is more accurate."""
     within = [one for one in found if budget is None or (one.cost is not None and one.cost <= budget)]
     return min(within, key=lambda one: (one.hours, one.cost or 0.0, -(one.statistic.accuracy or 0.0)), default=None)
 
 
 def cheapest(found: Iterable[Candidate], deadline_hours: float | None = None) -> Candidate | None:
-    """Return what costs least, maybe within a deadline; at equal costs what is done sooner."""
+    """Return the cheapest, maybe within a deadline; at equal costs the faster one."""
     within = [one for one in found if deadline_hours is None or one.hours <= deadline_hours]
     priced = [(one.cost, one.hours, number) for number, one in enumerate(within) if one.cost is not None]
     return within[min(priced)[-1]] if priced else None
 
 
 def frontier(found: Iterable[Candidate]) -> list[Candidate]:
-    """Return what nothing else beats in both time and cost, fastest first."""
+    """Return those that no other beats in both time and cost, fastest first."""
     best: list[Candidate] = []
     for one in sorted((one for one in found if one.cost is not None), key=lambda one: (one.hours, one.cost or 0.0)):
         if not best or (one.cost or 0.0) < (best[-1].cost or 0.0):

@@ -33,8 +33,8 @@ class Link(BaseModel):
     gigabits_per_second: float = Field(gt=0)
 
 
-class _Machine(BaseModel):
-    """One entry of the file: a machine in one or several sizes."""
+class _ClusterEntry(BaseModel):
+    """One entry of the file: a cluster in one or several sizes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,7 +58,7 @@ class _Machine(BaseModel):
 
 
 @dataclass(frozen=True)
-class Cluster:
+class SizedCluster:
     """A cluster of one size."""
 
     name: str
@@ -77,20 +77,20 @@ class Cluster:
         return self.nodes * self.workers_per_node
 
 
-def read_clusters(file: Path, only: Sequence[str] = ()) -> list[Cluster]:
-    """Read a clusters file, every size of every machine, or only machines of some names."""
-    machines = [_machine(file, entry) for entry in _entries(file)]
-    names = [machine.name for machine in machines]
+def read_clusters(file: Path, only: Sequence[str] = ()) -> list[SizedCluster]:
+    """Read a clusters file, every size of every entry, or only entries of some names."""
+    entries = [_entry(file, listed) for listed in _listed(file)]
+    names = [entry.name for entry in entries]
     for name in only:
         if name not in names:
             hint = nearest(name, names) or f"; there are {', '.join(dict.fromkeys(names))}"
             raise ConfigError(f"{file} has no cluster {name!r}{hint}")
-    chosen = [machine for machine in machines if not only or machine.name in only]
+    chosen = [entry for entry in entries if not only or entry.name in only]
     _check_currencies(file, chosen)
-    return [cluster for machine in chosen for cluster in _clusters(machine)]
+    return [cluster for entry in chosen for cluster in _clusters(entry)]
 
 
-def _entries(file: Path) -> list[Any]:
+def _listed(file: Path) -> list[Any]:
     content = parse_yaml(file)
     if isinstance(content, dict) and list(content) == ["clusters"]:
         content = content["clusters"]
@@ -99,44 +99,44 @@ def _entries(file: Path) -> list[Any]:
     return content
 
 
-def _machine(file: Path, entry: object) -> _Machine:
-    if not isinstance(entry, dict):
-        raise ConfigError(f"{file}: {entry!r} is not a cluster, which has a name, nodes, workers_per_node and so on")
+def _entry(file: Path, listed: object) -> _ClusterEntry:
+    if not isinstance(listed, dict):
+        raise ConfigError(f"{file}: {listed!r} is not a cluster, which has a name, nodes, workers_per_node and so on")
     try:
-        return _Machine.model_validate(entry)
+        return _ClusterEntry.model_validate(listed)
     except ValidationError as error:
         found = error.errors()[0]
         key = ".".join(map(str, found["loc"]))
-        where = f"{file}, cluster {entry.get('name', '?')}: {key}"
+        where = f"{file}, cluster {listed.get('name', '?')}: {key}"
         if found["type"] == "extra_forbidden":
-            known = [*_Machine.model_fields, *(f"link.{name}" for name in Link.model_fields)]
+            known = [*_ClusterEntry.model_fields, *(f"link.{name}" for name in Link.model_fields)]
             hint = nearest(key, known) or f"; the keys are {', '.join(known)}"
             raise ConfigError(f"{where} is not a known key{hint}") from None
         said = found["msg"].removeprefix("Value error, ")
         raise ConfigError(f"{where}={found['input']!r}: {said[0].lower()}{said[1:]}") from None
 
 
-def _check_currencies(file: Path, machines: Sequence[_Machine]) -> None:
-    priced = [machine for machine in machines if machine.price_per_hour is not None]
-    currencies = {machine.currency: machine.name for machine in priced}
+def _check_currencies(file: Path, entries: Sequence[_ClusterEntry]) -> None:
+    priced = [entry for entry in entries if entry.price_per_hour is not None]
+    currencies = {entry.currency: entry.name for entry in priced}
     if len(currencies) > 1:
         named = " and ".join(f"{currency or 'none named'} ({name})" for currency, name in currencies.items())
         raise ConfigError(f"{file} has prices in different currencies, {named}: give all of them in one")
 
 
-def _clusters(machine: _Machine) -> list[Cluster]:
-    first, last = machine.nodes
-    price = machine.price_per_hour
+def _clusters(entry: _ClusterEntry) -> list[SizedCluster]:
+    first, last = entry.nodes
+    price = entry.price_per_hour
     return [
-        Cluster(
-            name=machine.name,
+        SizedCluster(
+            name=entry.name,
             nodes=nodes,
-            workers_per_node=machine.workers_per_node,
+            workers_per_node=entry.workers_per_node,
             price_per_hour=None if price is None else price * nodes / first,
-            currency=machine.currency,
-            largest_microbatch=machine.largest_microbatch,
-            speed=machine.speed or machine.name,
-            link=machine.link,
+            currency=entry.currency,
+            largest_microbatch=entry.largest_microbatch,
+            speed=entry.speed or entry.name,
+            link=entry.link,
         )
         for nodes in range(first, last + 1)
     ]

@@ -8,14 +8,14 @@ from pathlib import Path
 from scalewise.errors import ConfigError
 from scalewise.plan.bench_folder import read_bench
 from scalewise.plan.candidates import Candidate, candidates, cheapest, fastest, frontier
-from scalewise.plan.clusters import Cluster, read_clusters
+from scalewise.plan.clusters import SizedCluster, read_clusters
 from scalewise.plan.plan_charts import frontier_figure, scaling_figure
 from scalewise.plan.recipes import Recommendation, write_recommendation
-from scalewise.plan.scaling import Scaling, scaling
+from scalewise.plan.scaling_out import Scaling, scaling
 from scalewise.plan.sentences import choice_sentences, left_out, scaling_sentences, unstable_sentence
-from scalewise.plan.source import StepsSource, steps_from_file, steps_from_study
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
+from scalewise.plan.steps_source import StepsSource, steps_from_file, steps_from_study
 from scalewise.record.results.plan import Choice, PlanAsked, PlanFile
 from scalewise.record.throughput import read_throughput
 from scalewise.requests import PlanRequest
@@ -37,12 +37,12 @@ class Plan:
 
     @cached_property
     def frontier(self) -> list[Candidate]:
-        """What nothing else beats in both."""
+        """The candidates that no other beats in both time and cost."""
         return frontier(self.candidates)
 
     @cached_property
     def choices(self) -> dict[str, Candidate | None]:
-        """What is recommended, by what for; None where nothing is within what was asked."""
+        """What is recommended for each goal; None if nothing is within the limits."""
         offered = self.recommendable
         choices = {"fastest": fastest(offered), "cheapest": cheapest(offered)}
         if self.request.budget is not None:
@@ -53,13 +53,13 @@ class Plan:
 
     @cached_property
     def recommendable(self) -> list[Candidate]:
-        """What may be recommended: the luckiest trial of a study only where nothing is known of typical runs."""
+        """What may be recommended: the best trial of a study only if nothing is known about typical runs."""
         typical = [one for one in self.candidates if one.statistic.best_of is None]
         return typical or self.candidates
 
     @cached_property
     def says(self) -> list[str]:
-        """What is recommended, what is not although it looked good, and how far more workers pay, in sentences."""
+        """What is recommended, what is not although it looked good, and how far more workers pay off, in sentences."""
         return [*self.says_of_choices, *self.says_of_unstable, *scaling_sentences(self.scaling)]
 
     @property
@@ -69,12 +69,12 @@ class Plan:
 
     @property
     def says_of_unstable(self) -> list[str]:
-        """What fresh seeds spoke against, in sentences."""
+        """What failed with fresh seeds, in sentences."""
         return [unstable_sentence(one) for one in self.source.unstable]
 
     @cached_property
     def file(self) -> PlanFile:
-        """It as it is written, printed, drawn and tabulated; once what is recommended has its recipe."""
+        """The value that is written, printed, drawn and tabulated; it needs the recipes of the recommendations."""
         chosen = {name: None if choice is None else self._choice(name, choice) for name, choice in self.choices.items()}
         return PlanFile(
             asked=PlanAsked.of(self.request, self.source.settings.get("workload")),
@@ -114,7 +114,7 @@ def _draw(out: Path, planned: PlanFile) -> None:
 
 
 def multiply(request: PlanRequest) -> Plan:
-    """Find everything that there is to choose from, and write nothing."""
+    """Find all candidates, and write nothing."""
     _check(request)
     clusters = read_clusters(request.clusters, request.only)
     speeds = _speeds(request)
@@ -123,9 +123,9 @@ def multiply(request: PlanRequest) -> Plan:
     if not known:
         raise ConfigError(
             f"no setting is known to reach the target in {percent(request.reliability)} of its runs; "
-            "one that ran once does not tell"
+            "the reliability of a setting that ran once is unknown"
         )
-    missing: dict[Cluster, str] = {}
+    missing: dict[SizedCluster, str] = {}
     found = candidates(clusters, known, speeds, missing)
     if not found:
         raise ConfigError(left_out(missing)[0].removesuffix("."))
@@ -145,9 +145,9 @@ def _check(request: PlanRequest) -> None:
         raise ConfigError("plan needs either --bench with a folder or --throughput with a throughput.csv")
     for option, value in (("--deadline", request.deadline_hours), ("--budget", request.budget)):
         if value is not None and not value > 0:
-            raise ConfigError(f"{option} {value:g} should be more than 0")
+            raise ConfigError(f"{option} {value:g} must be greater than 0")
     if not 0 <= request.reliability <= 1:
-        raise ConfigError(f"--reliability {request.reliability:g} should be between 0 and 1")
+        raise ConfigError(f"--reliability {request.reliability:g} must be between 0 and 1")
 
 
 def _speeds(request: PlanRequest) -> Speeds:
@@ -171,7 +171,7 @@ def _known(source: StepsSource, speeds: Speeds) -> list[Statistic]:
     return [*source.statistics.known, *source.statistics.between([*usual, *speeds.batches])]
 
 
-def _largest_of_each(clusters: Sequence[Cluster]) -> list[Cluster]:
-    """Return the cluster with the largest nodes for every kind of speed: more workers come as more such nodes."""
+def _largest_of_each(clusters: Sequence[SizedCluster]) -> list[SizedCluster]:
+    """Return the cluster with the largest nodes for every kind of speed; more workers are then more such nodes."""
     ordered = sorted(clusters, key=lambda cluster: cluster.workers_per_node)
     return list({cluster.speed: cluster for cluster in ordered}.values())

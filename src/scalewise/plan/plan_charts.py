@@ -1,4 +1,4 @@
-"""The charts of a plan: time against cost, and what more workers bring."""
+"""The charts of a plan: time against cost, and time and cost against workers."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,11 +11,11 @@ WORKERS = Axis("workers", log=True, powers_of_two=True)
 _LOG_FROM = 10
 """Values that differ by such a factor need a logarithmic axis."""
 _ZERO_IS_NEAR = 0.4
-"""An axis begins at zero where the smallest value is a smaller share of the largest."""
+"""An axis begins at zero if the smallest value is a smaller share of the largest than this."""
 _MANY_CLUSTERS = 2
 """More of them, with bands and rules, would hide each other."""
 MANY_OFFERS = 400
-"""So many candidates are shown at most: more fill a page and say no more."""
+"""How many candidates are shown at most: more would fill a page without showing more."""
 
 
 def frontier_figure(plan: PlanFile) -> Figure | None:
@@ -45,8 +45,8 @@ def frontier_figure(plan: PlanFile) -> Figure | None:
     x = _axis(_with_unit("expected cost to target", money_unit), [runs * _cost(offer) for offer in shown])
     y = _axis(f"expected time to target, {unit}", [per_hour * offer.hours for offer in shown])
     caption = (
-        "Each point is a cluster with a batch. On the frontier, less time costs more; pale points are slower or dearer "
-        "than it. Open marks are predicted."
+        "Each point is a cluster with a batch. On the frontier, less time costs more; pale points are beaten in "
+        "both time and cost. Open marks are predicted."
     )
     return Figure("frontier", caption, Plot("Time against cost", x, y, tuple(series)))
 
@@ -152,7 +152,7 @@ def _worth(curve: ScalingCurve, colour: int, alone: bool) -> list[Rule]:
 
 
 def _ideal(curve: ScalingCurve, per_hour: float, alone: bool) -> list[Series]:
-    """Return perfect scaling from the first point on, as long as it stays within sight."""
+    """Return perfect scaling from the first point on, as far as it is visible."""
     first = curve.points[0]
     floor = min(offer.hours for offer in curve.points) / 2
     hours = [(offer.workers, first.hours * first.workers / offer.workers) for offer in curve.points]

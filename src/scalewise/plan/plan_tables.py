@@ -1,4 +1,4 @@
-"""The tables of a plan: what is chosen, the best on every size, all candidates, and what more workers bring."""
+"""The tables of a plan: the choices, the best on every size, all candidates, and time and cost against workers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +18,7 @@ def choices_table(plan: PlanFile) -> Table:
 
 
 def size_table(plan: PlanFile) -> Table:
-    """Return the fastest way on every size of every cluster."""
+    """Return the fastest candidate on every size of every cluster."""
     best: dict[tuple[object, ...], Offer] = {}
     for one in plan.candidates:
         place = (one.cluster, one.nodes, one.workers)
@@ -29,7 +29,7 @@ def size_table(plan: PlanFile) -> Table:
 
 
 def candidates_table(plan: PlanFile) -> Table:
-    """Return all candidates, or, where they are very many, some of them."""
+    """Return all candidates or, if there are very many, some of them."""
     count, shown = len(plan.candidates), some(plan.candidates)
     every = -(-count // MANY_OFFERS)
     title = "All candidates" if every <= 1 else f"Every {every}th of {count:,} candidates"
@@ -56,7 +56,7 @@ def scaling_table(plan: PlanFile) -> Table:
 
 
 def _table(title: str, leading: Sequence[str], rows: Iterable[tuple[list[str], Offer]], currency: str | None) -> Table:
-    """Lay rows out; accuracies have a column only where some are known."""
+    """Lay rows out; there is a column for accuracies only if some are known."""
     rows = list(rows)
     accuracy = any(offer.accuracy is not None for _, offer in rows)
     names = ["nodes", "workers", "batch", "rate", "steps", "s/step", "time", "interval", _cost_name(currency)]
@@ -90,5 +90,5 @@ def _origin(offer: Offer) -> str:
 
 
 def _order(offer: Offer) -> tuple[float, float, float]:
-    """Put the fastest first; at equal times what costs less, or is more accurate."""
+    """Put the fastest first; at equal times the one that costs less, or is more accurate."""
     return offer.hours, offer.cost or 0.0, -(offer.accuracy or 0.0)

@@ -11,18 +11,18 @@ import yaml
 
 from scalewise.config import Config, to_yaml
 from scalewise.plan.candidates import Candidate
-from scalewise.plan.source import StepsSource
+from scalewise.plan.steps_source import StepsSource
 from scalewise.recipe.resolve import ResolvedConfig, resolve
 from scalewise.record.folder import RunFolder
 from scalewise.requests import TrainRequest, arguments, command_line, given_in_python
 from scalewise.storage import write_result
 
 _WORKLOAD = "WORKLOAD"
-"""Stands for the workload where only its steps are known."""
+"""Placeholder for the workload if only its steps are known."""
 _SCRIPT = "YOUR_SCRIPT.py"
-"""Stands for the script that has the workload, where only Python knows it."""
+"""Placeholder for the script that defines a workload given in Python."""
 _PATIENCE = 3.0
-"""How many times the steps that it should take a run may take, where nothing else is known."""
+"""How many times its expected steps a run may take, if no other limit is known."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Recommendation:
 
 
 def write_recommendation(out: Path, name: str, choice: Candidate, source: StepsSource) -> Recommendation:
-    """Write the recipe of a choice into a folder of its own."""
+    """Write the recipe of a choice into its own folder."""
     file = RunFolder(out / name).config_file
     write_result(file, recipe_of(choice, source).encode())
     return Recommendation(name, file, _command(choice, file, str(source.settings.get("workload", _WORKLOAD))))
@@ -65,7 +65,7 @@ def _recipe(choice: Candidate, source: StepsSource) -> dict[str, Any]:
 def _limit(choice: Candidate, source: StepsSource) -> dict[str, int | None]:
     """Return where the run ends if it never reaches the target.
 
-    For a batch size that was studied that is where its trials ended, because a schedule may go by it.
+    For a batch size that was studied, that is where its trials ended, because a schedule may depend on it.
     """
     known = choice.statistic
     limit = source.limits.get(known.global_batch, math.ceil(_PATIENCE * known.steps))
@@ -73,7 +73,7 @@ def _limit(choice: Candidate, source: StepsSource) -> dict[str, int | None]:
 
 
 def _fed(config: ResolvedConfig, choice: Candidate) -> ResolvedConfig:
-    """Keep the microbatch of the trials, unless workers would have none, or too large a one for their memory."""
+    """Keep the microbatch of the trials, unless some worker would have none, or it would not fit into memory."""
     microbatch = min(config.recipe.microbatch, _largest(choice))
     return config.model_copy(update={"recipe": config.recipe.model_copy(update={"microbatch": microbatch})})
 

@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from scalewise.plan.candidates import Candidate
-from scalewise.plan.clusters import Cluster
-from scalewise.plan.scaling import LEAST_GAIN, Scaling
-from scalewise.plan.source import Unstable
+from scalewise.plan.clusters import SizedCluster
+from scalewise.plan.scaling_out import LEAST_GAIN, Scaling
 from scalewise.plan.statistics import Statistic
+from scalewise.plan.steps_source import Unstable
 from scalewise.record.results.plan import CHOICES
 from scalewise.words import counted, duration, money, percent
 
 _LABELS = {"both": "The fastest and the cheapest", **{name: f"The {word}" for name, word in CHOICES.items()}}
 _ALWAYS = ("fastest", "cheapest")
-"""What is chosen without being asked for: where there is none, that is not worth a sentence of its own."""
+"""Choices that are always made; if there is none, no sentence says so."""
 
 
 def choice_sentences(choices: Mapping[str, Candidate | None], currency: str | None) -> list[str]:
@@ -27,7 +27,7 @@ def choice_sentences(choices: Mapping[str, Candidate | None], currency: str | No
 
 
 def scaling_sentences(curves: Sequence[Scaling]) -> list[str]:
-    """Say how far more workers pay."""
+    """Say how far more workers pay off."""
     return [_scaling(curve) for curve in curves if len(curve.points) > 1]
 
 
@@ -60,21 +60,23 @@ def _choice(label: str, choice: Candidate | None, currency: str | None) -> str:
     )
 
 
-def _size_of(cluster: Cluster) -> str:
+def _size_of(cluster: SizedCluster) -> str:
     return size(cluster.name, cluster.nodes, cluster.workers)
 
 
 def _risk(known: Statistic) -> str:
-    """Say how often a setting fails, or why nobody knows."""
+    """Say how often a setting fails, or why that is unknown."""
     if known.reliability is not None:
-        return f"{percent(known.reliability)} of its runs reach the target, and the others are paid for"
+        return f"{percent(known.reliability)} of its runs reach the target, and the failed runs are included"
     if known.best_of is not None:
-        return f"it is the luckiest of {known.best_of} trials, so other seeds may take longer or fail"
+        return (
+            f"it is the best of {known.best_of} trials and may have been lucky, so other seeds may take longer or fail"
+        )
     return f"how often it reaches the target is {reach(known.reliability, known.runs)}"
 
 
 def reach(share: float | None, runs: int | None) -> str:
-    """Say which share of the runs reach the target; a single run does not tell.
+    """Say which share of the runs reach the target; with a single run, that is unknown.
 
     >>> reach(0.5, 4), reach(1.0, 0), reach(None, 1), reach(None, None)
     ('50 % of 4', '100 %', 'unknown (1 run)', 'unknown')
@@ -102,12 +104,12 @@ def _scaling(curve: Scaling) -> str:
             f"{percent(LEAST_GAIN)} of the time."
         )
     last = curve.points[-1].cluster.workers
-    why = "" if curve.ended is None else f"; of more nothing can be said: {curve.ended}"
-    return f"{curve.cluster}: every doubling up to {last:,} workers pays{why}."
+    why = "" if curve.ended is None else f"; nothing can be said about more workers: {curve.ended}"
+    return f"{curve.cluster}: every doubling up to {last:,} workers pays off{why}."
 
 
-def left_out(missing: Mapping[Cluster, str]) -> list[str]:
-    """Say of each cluster which sizes could not be planned with, and what to measure for them."""
+def left_out(missing: Mapping[SizedCluster, str]) -> list[str]:
+    """Say for each cluster which sizes are left out, and what to measure for them."""
     sizes: dict[str, list[int]] = {}
     whys: dict[str, str] = {}
     for cluster, why in missing.items():

@@ -1,4 +1,4 @@
-"""How long a step takes on a cluster: as measured there, else as the model predicts it from what was measured."""
+"""How long a step takes on a cluster: as measured there, or as the model predicts it from other points."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from statistics import median
 from scalewise.analysis.speed import NetworkFigures, Prediction, SpeedModel, fit_speed
 from scalewise.analysis.step_time import Place
 from scalewise.errors import ConfigError, nearest
-from scalewise.plan.clusters import Cluster, Link
+from scalewise.plan.clusters import Link, SizedCluster
 from scalewise.record.throughput import Throughput
 
 
@@ -24,14 +24,14 @@ class StepTime:
 
 @dataclass(frozen=True)
 class Refused:
-    """A time that what was measured cannot tell."""
+    """A time that the measured points do not determine."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Network:
-    """What bench found out about the network, and how much the gradients weigh."""
+    """The network as bench measured it, and the size of the gradients."""
 
     figures: NetworkFigures | None
     gradient_bytes: int
@@ -53,21 +53,23 @@ class Speeds:
         """All global batches that were measured."""
         return sorted({point.global_batch for points in self._points.values() for point in points})
 
-    def measured(self, cluster: Cluster) -> list[Throughput]:
-        """Return what was measured of a cluster, of any size."""
+    def measured(self, cluster: SizedCluster) -> list[Throughput]:
+        """Return the measured points of a cluster, of any size."""
         if cluster.speed not in self._points:
             hint = nearest(cluster.speed, self._points) or f"; there is {', '.join(self._points)}"
-            raise ConfigError(f"no speed was measured of the cluster {cluster.speed!r}{hint}; 'speed:' can name one")
+            raise ConfigError(
+                f"there is no measured speed of the cluster {cluster.speed!r}{hint}; 'speed:' can name one"
+            )
         return self._points[cluster.speed]
 
-    def step_times(self, cluster: Cluster, batches: Iterable[int]) -> dict[int, StepTime | Refused]:
-        """Return the time of a step for each batch, or why the points cannot tell it."""
+    def step_times(self, cluster: SizedCluster, batches: Iterable[int]) -> dict[int, StepTime | Refused]:
+        """Return the time of a step for each batch, or why the points do not determine it."""
         measured = {batch: self._measured(cluster, batch) for batch in batches}
         asked = [batch for batch, found in measured.items() if found is None]
         predicted = dict(zip(asked, self._predicted(cluster, asked), strict=True)) if asked else {}
         return {batch: found or predicted[batch] for batch, found in measured.items()}
 
-    def _measured(self, cluster: Cluster, batch: int) -> StepTime | None:
+    def _measured(self, cluster: SizedCluster, batch: int) -> StepTime | None:
         if cluster.link is not None:
             return None
         found = [
@@ -86,7 +88,7 @@ class Speeds:
             predicted=False,
         )
 
-    def _predicted(self, cluster: Cluster, batches: Sequence[int]) -> list[StepTime | Refused]:
+    def _predicted(self, cluster: SizedCluster, batches: Sequence[int]) -> list[StepTime | Refused]:
         model = self._with_link(cluster, self._model(cluster.speed))
         nodes_known = any(point.workers_per_node is not None for point in self.measured(cluster))
         places = [_place(cluster, batch, nodes_known) for batch in batches]
@@ -101,19 +103,19 @@ class Speeds:
             self._models[name] = fit_speed(self._points[name], figures)
         return self._models[name]
 
-    def _with_link(self, cluster: Cluster, model: SpeedModel) -> SpeedModel:
+    def _with_link(self, cluster: SizedCluster, model: SpeedModel) -> SpeedModel:
         if cluster.link is None:
             return model
         if self._network is None:
             raise ConfigError(
-                f"the link of cluster {cluster.name} says little without the size of the gradients, which only a "
+                f"the link of cluster {cluster.name} can only be used with the size of the gradients, which a "
                 "bench folder has: plan with --bench, or leave the link out"
             )
         transfer = self._network.gradient_bytes * 8 / (cluster.link.gigabits_per_second * 1e9)
         return model.with_link(cluster.link.latency_seconds, transfer)
 
 
-def _place(cluster: Cluster, batch: int, nodes_known: bool) -> Place:
+def _place(cluster: SizedCluster, batch: int, nodes_known: bool) -> Place:
     place = Place.of(cluster.workers, batch, cluster.workers_per_node if nodes_known else None)
     if cluster.largest_microbatch is None:
         return place

@@ -43,10 +43,10 @@ class Batch:
         count = self.microbatches
         if workers > count:
             need = -(-self.examples // workers)
-            mend = f" or a microbatch of {need}" if -(-self.examples // need) >= workers else ""
+            smaller = f" or a microbatch of {need}" if -(-self.examples // need) >= workers else ""
             raise ConfigError(
                 f"global batch {self.examples} gives {count} microbatch{'es' * (count > 1)} of {self.microbatch}: "
-                f"they cannot feed {workers} workers; use at most {count} worker{'s' * (count > 1)}{mend}"
+                f"they cannot feed {workers} workers; use at most {count} worker{'s' * (count > 1)}{smaller}"
             )
         return range(worker * count // workers, (worker + 1) * count // workers)
 

@@ -33,7 +33,7 @@ class Decay(ABC):
         """Return the share of the full rate in the step after `step` steps."""
 
     def momentum(self, step: int, momentum: float) -> float:
-        """Return the momentum of that step: for all but one-cycle, the same as ever."""
+        """Return the momentum of that step; only one-cycle changes it."""
         return momentum
 
     def points(self) -> list[float]:
@@ -42,7 +42,7 @@ class Decay(ABC):
 
 
 class Constant(Decay):
-    """The full rate for ever."""
+    """Always the full rate."""
 
     def factor(self, step: int) -> float:
         """Return the whole."""

@@ -28,7 +28,7 @@ _CHECKPOINT_SECONDS, _CHECKPOINT_SHARE = 60.0, 0.01
 
 
 class ResolvedRecipe(Recipe):
-    """A recipe without `auto`; None is what its optimizer, schedule or precision has no use for."""
+    """A recipe without `auto`; None is a setting that its optimizer, schedule or precision does not use."""
 
     microbatch: PositiveInt
     second_moment: Fraction | None
@@ -93,7 +93,7 @@ def resolve_recipe(recipe: Recipe) -> ResolvedRecipe:
 
 
 def resolve_checkpoint(checkpoint: Checkpoint) -> ResolvedCheckpoint:
-    """Save every minute, or seldom enough to cost little; an interval that was asked for is kept."""
+    """Save every minute, or less often if it takes more of the time; an explicit interval is kept."""
     asked = checkpoint.every_seconds != AUTO
     known = dict(checkpoint)
     if not asked:
@@ -129,17 +129,17 @@ def _check(recipe: Recipe) -> None:
         raise ConfigError(f"recipe.schedule=one_cycle warms up by itself: recipe.warmup={recipe.warmup} contradicts it")
     if recipe.learning_rate_decay_steps is not None:
         if recipe.schedule_length not in (AUTO, _schedule_length(recipe)):
-            raise ConfigError("recipe.learning_rate_decay_steps and recipe.schedule_length both say how long: set one")
+            raise ConfigError(
+                "recipe.learning_rate_decay_steps and recipe.schedule_length both set the length: set one"
+            )
         if recipe.schedule in _WITHOUT_END:
             raise ConfigError(
-                f"recipe.schedule={recipe.schedule} has no length: learning_rate_decay_steps means nothing"
+                f"recipe.schedule={recipe.schedule} has no length: learning_rate_decay_steps has no effect"
             )
     if recipe.schedule == "steps" and not recipe.drop_at:
         raise ConfigError("recipe.schedule=steps needs recipe.drop_at: say when the rate drops")
     if recipe.precision != "fp16" and recipe.loss_scale not in (AUTO, None):
-        raise ConfigError(
-            f"recipe.loss_scale={recipe.loss_scale} goes with recipe.precision=fp16, not {recipe.precision}"
-        )
+        raise ConfigError(f"recipe.loss_scale={recipe.loss_scale} needs recipe.precision=fp16, not {recipe.precision}")
 
 
 def _microbatch(recipe: Recipe) -> int:
@@ -150,7 +150,7 @@ def _microbatch(recipe: Recipe) -> int:
     """
     examples, ghost = recipe.global_batch, recipe.ghost_batch
     if ghost is not None and ghost > (examples if recipe.microbatch == AUTO else recipe.microbatch):
-        raise ConfigError(f"recipe.ghost_batch={ghost} is larger than the microbatch that it should cut up")
+        raise ConfigError(f"recipe.ghost_batch={ghost} is larger than the microbatch")
     if recipe.microbatch == AUTO:
         # Two microbatches even for a small batch, so that two workers can share any batch but a single example.
         count = min(examples, max(2, -(-examples // _AUTO_MICROBATCH)))

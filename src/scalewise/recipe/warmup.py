@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class Warmup(ABC):
-    """The way up to the full rate."""
+    """The rise to the full rate."""
 
     steps: float
     """When it is over; not always a whole number of steps."""

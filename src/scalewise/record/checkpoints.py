@@ -1,4 +1,4 @@
-"""Checkpoints: tensors and a few numbers, written beside, checked by a manifest, and only then given their name."""
+"""Checkpoints: tensors and a few numbers with a manifest, written under a temporary name and then renamed."""
 
 import contextlib
 import hashlib
@@ -12,7 +12,7 @@ from scalewise.errors import FolderError
 from scalewise.record.results.checkpoint import CheckpointNumbers, Manifest
 from scalewise.storage import Store
 
-if TYPE_CHECKING:  # whoever only reads about runs need not wait for torch
+if TYPE_CHECKING:  # code that only reads results does not wait for torch
     from torch import Tensor
 
 _TENSORS, _NUMBERS, _MANIFEST = "tensors.safetensors", CheckpointNumbers.file_name, Manifest.file_name
@@ -45,7 +45,7 @@ class Checkpoints:
         self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: CheckpointNumbers, keep: int
     ) -> None:
         """Write a checkpoint, then drop the oldest beyond those to keep; a failure leaves all older ones."""
-        if self.store.exists(f"{step}/{_MANIFEST}"):  # it ends where it began: the state of a step never changes
+        if self.store.exists(f"{step}/{_MANIFEST}"):  # it is there already, and the state of a step never changes
             return
         contents = {_TENSORS: pack(tensors), _NUMBERS: numbers.content()}
         self.store.write_together(str(step), {**contents, _MANIFEST: _manifest(step, recipe, contents)})
@@ -61,7 +61,7 @@ class Checkpoints:
     def latest(self, workload: str, recipe: str, say: Callable[[str], None]) -> SavedState | None:
         """Read the newest undamaged checkpoint of a recipe; set others aside and say so.
 
-        Where all that is left belongs to other recipes, somebody has mixed up folders, and nothing is touched.
+        If all that is left belongs to other recipes, somebody has mixed up folders, and nothing is changed.
         """
         aside: dict[int, str] = {}
         foreign: ForeignError | None = None

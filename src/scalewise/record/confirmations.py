@@ -36,7 +36,7 @@ class Confirmations:
         return RunFolder(self.path / str(trial_id) / str(seed))
 
     def of_trial(self, trial_id: int, target: str) -> list[FreshRun]:
-        """Read how the fresh runs to a target ended; those that have not ended tell nothing."""
+        """Read how the fresh runs to a target ended; those that have not ended are left out."""
         folder = self.path / str(trial_id)
         if not folder.is_dir():
             return []

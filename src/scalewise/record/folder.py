@@ -1,4 +1,4 @@
-"""The run folder: what a run leaves behind, and how a run finds what an earlier start left."""
+"""The run folder: what a run writes, and how a run finds what an earlier start wrote."""
 
 import datetime
 import time
@@ -22,10 +22,10 @@ _CONFIG = "run.yaml"
 _MODEL, _PLAIN_MODEL = "model.safetensors", "model_plain.safetensors"
 _WHOLE = ""
 """The name by which the whole folder is claimed."""
-# A launcher that was killed takes its workers with it within a moment; wait that moment before saying no.
+# Workers end a moment after their launcher was killed; wait that moment before refusing.
 _PATIENCE_SECONDS = 3.0
 
-if TYPE_CHECKING:  # whoever only reads about runs need not wait for torch
+if TYPE_CHECKING:  # code that only reads results does not wait for torch
     from torch import Tensor
 
 
@@ -41,17 +41,17 @@ class RunFolder:
 
     @property
     def config_file(self) -> Path:
-        """Where the configuration lies."""
+        """The file of the configuration."""
         return self.path / _CONFIG
 
     @property
     def model(self) -> Path:
-        """Where the final weights lie."""
+        """The file of the final weights."""
         return self.path / _MODEL
 
     @property
     def events(self) -> Path:
-        """Where TensorBoard event files lie."""
+        """The folder of TensorBoard event files."""
         return self.path / "tensorboard"
 
     @property
@@ -87,7 +87,7 @@ class RunFolder:
             )
         return (
             f"{self.path} is being written by process {holder.process} on {holder.host} since {holder.since} "
-            f"(last sign of life {holder.silent_seconds:.0f} s ago); wait for it"
+            f"(last active {holder.silent_seconds:.0f} s ago); wait for it"
         )
 
     def write_config(self, config: Config) -> None:
@@ -120,7 +120,7 @@ class RunFolder:
         return None if written is None else RunMetadata.parse(written, self._store.address(name))
 
     def finished(self) -> Status | None:
-        """Return what became of a run that has ended, or None for one to be continued."""
+        """Return the status of a run that has ended, or None for one that can be continued."""
         known = self.metadata()
         return None if known is None or known.status is Status.INCOMPLETE else known.status
 
@@ -140,7 +140,7 @@ class RunFolder:
     def save_checkpoint(
         self, step: int, recipe: str, tensors: "Mapping[str, Tensor]", numbers: CheckpointNumbers, keep: int
     ) -> None:
-        """Write a checkpoint of a recipe, told by its hash; keep so many."""
+        """Write a checkpoint of a recipe, identified by its hash; keep this many."""
         self._checkpoints.save(step, recipe, tensors, numbers, keep)
 
     def latest_checkpoint(self, config: ResolvedConfig, say: Callable[[str], None]) -> SavedState | None:
@@ -148,7 +148,7 @@ class RunFolder:
         return self._checkpoints.latest(config.workload, fingerprint(config), say)
 
     def keep_measurements_until(self, step: int) -> tuple[int, dict[str, float]] | None:
-        """Forget evaluations after a step; return the last one that is left."""
+        """Drop evaluations after a step; return the last one that is left."""
         return self._measurements.keep_until(step)
 
     def write_model(self, tensors: "Mapping[str, Tensor]") -> None:

@@ -1,4 +1,4 @@
-"""The table of measurements: one row per evaluation, each on the disk before training goes on."""
+"""The table of measurements: one row per evaluation, each on the disk before training continues."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Reads the tables that users bring along: CSV files whose every mistake is told with its line."""
+"""Reads tables that users write: CSV files; every mistake is reported with its line."""
 
 import csv
 import io

@@ -1,10 +1,10 @@
-"""What became of a run."""
+"""The status of a run."""
 
 from enum import StrEnum
 
 
 class Status(StrEnum):
-    """What became of a run."""
+    """How a run ended, or that it has not."""
 
     COMPLETE = "COMPLETE"
     INCOMPLETE = "INCOMPLETE"

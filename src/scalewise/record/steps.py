@@ -1,7 +1,7 @@
 """The steps file: the steps that runs needed, measured anywhere.
 
 `global_batch,steps,reached` and, where known, `learning_rate`, `seed`, `accuracy` and `cluster`. A cluster is named
-only where others' trainings break the law, so that the steps hold for that cluster alone.
+only if the model depends on the cluster, so that the steps hold for that cluster alone.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class StepsRow:
 
 
 def read_steps(file: Path) -> list[StepsRow]:
-    """Read a steps file, each of whose rows is a run."""
+    """Read a steps file; each row is a run."""
     return [_steps_row(row) for row in read_rows(file, _REQUIRED, _OPTIONAL)]
 
 

@@ -23,7 +23,7 @@ OWN = "_scalewise"
 
 @dataclass(frozen=True)
 class TrialFolder:
-    """One trial of a study; by its name, because an archive has so many that objects for paths would cost seconds."""
+    """One trial of a study, by its name: an archive has so many that path objects would cost seconds."""
 
     name: str
 
@@ -34,7 +34,7 @@ class TrialFolder:
 
     @property
     def metadata(self) -> str:
-        """The file that says what became of the trial."""
+        """The file that says how the trial ended."""
         return f"{self.name}/{PublishedTrial.file_name}"
 
     @property
@@ -43,7 +43,7 @@ class TrialFolder:
         return f"{self.name}/{MEASUREMENTS}"
 
     def trial(self) -> PublishedTrial:
-        """Read what became of the trial."""
+        """Read how the trial ended."""
         return PublishedTrial.read(self.path)
 
     def rows(self) -> list[tuple[int, dict[str, float]]]:
@@ -62,7 +62,7 @@ def publish(store: Store, folder: str, trial: PublishedTrial, rows: Sequence[tup
 
 
 def last_written(folder: Path) -> tuple[int, ...]:
-    """Return when the files of a trial were written, trained or published, to see whether it has moved; 0: never."""
+    """Return when the files of a trial were written, to see whether it has progressed; 0: never."""
     files = [folder / RunMetadata.file_name, folder / MEASUREMENTS]
     return tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
 

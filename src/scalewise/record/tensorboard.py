@@ -8,7 +8,7 @@ from scalewise.errors import ConfigError
 
 
 def check_installed() -> None:
-    """Refuse to go on without the package."""
+    """Raise an exception if the package is missing."""
     if importlib.util.find_spec("tensorboard") is None:
         raise ConfigError("record.tensorboard=true needs tensorboard: pip install 'scalewise[tensorboard]'")
 
@@ -28,5 +28,5 @@ class EventFiles:
             self._writer.add_scalar(name, value, step)
 
     def close(self) -> None:
-        """Write what is still in memory."""
+        """Flush what is still in memory."""
         self._writer.close()

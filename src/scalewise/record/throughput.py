@@ -45,14 +45,14 @@ class Throughput:
 
 
 @dataclass(frozen=True)
-class Series:
+class SpeedSeries:
     """Points that belong to one line of a scaling chart, by their number of workers."""
 
     name: str
     points: tuple[Throughput, ...]
 
     def speedup(self, point: Throughput) -> float:
-        """Return how much faster than the smallest number of workers, as if that were as many single ones."""
+        """Return how much faster it is than one worker of the smallest group."""
         first = self.points[0]
         return point.examples_per_second / (first.examples_per_second / first.workers)
 
@@ -61,7 +61,7 @@ class Series:
         return self.speedup(point) / point.workers
 
 
-def series(points: Iterable[Throughput], weak: bool) -> list[Series]:
+def speed_series(points: Iterable[Throughput], weak: bool) -> list[SpeedSeries]:
     """Group points: by cluster and examples per worker (weak scaling), or by cluster and global batch (strong)."""
     groups: dict[tuple[str, float], list[Throughput]] = {}
     for point in points:
@@ -69,13 +69,13 @@ def series(points: Iterable[Throughput], weak: bool) -> list[Series]:
         groups.setdefault((point.cluster, size), []).append(point)
     what = "per worker" if weak else "in all"
     return [
-        Series(f"{cluster}, {size:g} {what}", tuple(sorted(group, key=lambda point: point.workers)))
+        SpeedSeries(f"{cluster}, {size:g} {what}", tuple(sorted(group, key=lambda point: point.workers)))
         for (cluster, size), group in groups.items()
     ]
 
 
 def read_throughput(file: Path) -> list[Throughput]:
-    """Read a throughput file; every mistake in it is told with its line."""
+    """Read a throughput file; every mistake in it is reported with its line."""
     return [_point(row) for row in read_rows(file, _REQUIRED, (*_OPTIONAL, _DERIVED))]
 
 

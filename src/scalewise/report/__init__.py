@@ -1,1 +1,1 @@
-"""Any folder of results as one page to read: the answer, charts, tables, and how to get them again."""
+"""Any folder of results as one page to read: the answer, charts, tables, and how to repeat them."""

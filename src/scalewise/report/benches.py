@@ -8,20 +8,20 @@ from scalewise.bench.speedups import speed_table, speedup_figure
 from scalewise.figures.figure import Figure
 from scalewise.figures.table import Table, numbers, texts
 from scalewise.record.results.bench import BenchFile, Breakdown, NetworkSpeed
-from scalewise.record.throughput import Series
+from scalewise.record.throughput import SpeedSeries
 from scalewise.report.origin import origin
-from scalewise.report.section import NEW, Section
+from scalewise.report.section import NEW, ReportSection
 from scalewise.report.values import shown
 from scalewise.requests import command_line
 from scalewise.words import counted, number, percent, seconds, sentence
 
 
-def bench_sections(folder: Path) -> list[Section]:
+def bench_sections(folder: Path) -> list[ReportSection]:
     """Read a folder of a bench."""
     bench = BenchFile.read(folder)
     asked, lines = bench.asked, bench.series()
     return [
-        Section(
+        ReportSection(
             kind="Bench",
             title="seconds per step" if asked is None else asked.workload,
             folder=folder,
@@ -39,14 +39,14 @@ def bench_sections(folder: Path) -> list[Section]:
 _METHODS = (
     "After a warm-up, rounds of steps are timed until the 95 % interval of their median is within 2 %, or until the "
     "time is up. Every worker has the same number of threads at every number of workers.",
-    "The speedup is in examples per second, against as many times the smallest group as it has workers; efficiency is "
-    "speedup per worker.",
-    "Where the time goes is measured apart, with a stopwatch around the parts of a step on every worker. Waiting for "
-    "the slowest is what a worker waits beyond what the slowest one itself pays for meeting the others.",
+    "The speedup compares examples per second with those of one worker, or one worker's share of the smallest group; "
+    "efficiency is speedup per worker.",
+    "Where the time goes is measured separately, with a timer around the parts of a step on every worker. Waiting for "
+    "the slowest is the time that a worker waits in addition to what synchronisation costs the slowest worker itself.",
 )
 
 
-def _answer(lines: Sequence[Series], breakdown: Sequence[Breakdown]) -> list[str]:
+def _answer(lines: Sequence[SpeedSeries], breakdown: Sequence[Breakdown]) -> list[str]:
     fastest_first = sorted(lines, key=lambda line: line.speedup(line.points[-1]), reverse=True)
     sentences = [_speed_sentence(line) for line in fastest_first]
     if breakdown:
@@ -55,7 +55,7 @@ def _answer(lines: Sequence[Series], breakdown: Sequence[Breakdown]) -> list[str
     return sentences or ["Nothing was measured."]
 
 
-def _speed_sentence(line: Series) -> str:
+def _speed_sentence(line: SpeedSeries) -> str:
     last = line.points[-1]
     workers = counted(last.workers, "worker")
     speed = f"{number(round(last.examples_per_second, 1))} examples per second"
@@ -69,7 +69,7 @@ def _speed_sentence(line: Series) -> str:
     )
 
 
-def _figures(lines: Sequence[Series], breakdown: Sequence[Breakdown]) -> list[Figure]:
+def _figures(lines: Sequence[SpeedSeries], breakdown: Sequence[Breakdown]) -> list[Figure]:
     several = len({point.workers for line in lines for point in line.points}) > 1
     phases = phases_figure(breakdown)
     return [*([speedup_figure(lines)] if several else []), *([] if phases is None else [phases])]

@@ -1,4 +1,4 @@
-"""The section of a comparison: which recipe comes closest to the small batch, and how each of them got there."""
+"""The section of a comparison: which recipe comes closest to the small batch, and the learning curve of each."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,13 +9,13 @@ from scalewise.compare.results import Curve, Quality, read_curve, trial_folder, 
 from scalewise.errors import FolderError
 from scalewise.record.results.compare import BASELINE, ComparedRecipe, CompareResult, Condition
 from scalewise.report.origin import origin_of_run
-from scalewise.report.section import NEW, Section
+from scalewise.report.section import NEW, ReportSection
 from scalewise.report.values import as_text
 from scalewise.requests import CompareRequest, command_line
 from scalewise.words import counted, interval, number
 
 
-def comparison_sections(folder: Path) -> list[Section]:
+def comparison_sections(folder: Path) -> list[ReportSection]:
     """Read a folder of a comparison."""
     result = CompareResult.read(folder)
     rows, quality = result.rows, _quality(result)
@@ -26,7 +26,7 @@ def comparison_sections(folder: Path) -> list[Section]:
     ran = bool(whole(curves))
     origin = origin_of_run(trial_folder(folder, rows[0].condition, 0).metadata())
     return [
-        Section(
+        ReportSection(
             kind="Comparison",
             title=result.workload,
             folder=folder,
@@ -50,7 +50,7 @@ def _quality(result: CompareResult) -> Quality:
 
 
 def _curves(folder: Path, condition: Condition, seeds: int, quality: Quality) -> list[Curve]:
-    """Read the runs of one condition, as far as they are still there."""
+    """Read the runs of one condition that still exist."""
     runs = [trial_folder(folder, condition, seed) for seed in range(seeds)]
     return [read_curve(run, run.config().recipe.global_batch, quality) for run in runs if run.begun()]
 
@@ -88,10 +88,10 @@ def _asked(result: CompareResult) -> dict[str, str]:
 
 def _methods(quality: Quality, seeds: int) -> list[str]:
     return [
-        "Every recipe trains for the same number of epochs, so with a larger batch for fewer steps; the baseline "
-        "trains by the plain recipe at its small batch.",
+        "Every recipe trains for the same number of epochs, so a larger batch trains for fewer steps; the baseline "
+        "uses the plain recipe at its small batch.",
         f"All are repeated with {counted(seeds, 'seed')}. Final is the last measurement of {quality.metric}, best the "
-        "best one on the way. A seed that diverged counts as diverged and is in no mean.",
+        "best one of the run. A seed that diverged is counted as diverged and left out of the means.",
     ]
 
 

@@ -15,13 +15,13 @@ from scalewise.report.benches import bench_sections
 from scalewise.report.comparisons import comparison_sections
 from scalewise.report.plans import plan_sections
 from scalewise.report.runs import run_sections
-from scalewise.report.section import Section
+from scalewise.report.section import ReportSection
 from scalewise.report.studies import is_study, study_sections
 from scalewise.report.values import shown
 from scalewise.words import sentence
 
 _PARTS_OF_ADVICE = ("plan", "study", "bench", "pilot")
-"""The folders beside an advice, the one that matters most first."""
+"""The subfolders of advice, the most important first."""
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,23 @@ class Kind:
 
     name: str
     fits: Callable[[Path], bool]
-    read: Callable[[Path], list[Section]]
+    read: Callable[[Path], list[ReportSection]]
 
 
-def _advice_sections(folder: Path) -> list[Section]:
-    """Read an advice and whatever it rests on."""
+def _advice_sections(folder: Path) -> list[ReportSection]:
+    """Read advice and the results that it is based on."""
     advice = AdviseFile.read(folder)
     parts = [folder / name for name in _PARTS_OF_ADVICE if (folder / name).is_dir()]
     known = [(part, kind) for part in parts if (kind := kind_of(part)) is not None]
-    own = Section(
+    own = ReportSection(
         kind="Advice",
         title=advice.workload,
         folder=folder,
-        answer=[sentence(text) for text in advice.says] or ["It says nothing."],
+        answer=[sentence(text) for text in advice.says] or ["There is no advice yet."],
         asked=shown({"workload": advice.workload, "target": advice.target}),
-        methods=[f"What it rests on follows: {', '.join(part.name for part, _ in known)}."] if known else [],
+        methods=[f"It is based on the following results: {', '.join(part.name for part, _ in known)}."]
+        if known
+        else [],
     )
     return [own, *(section for part, kind in known for section in kind.read(part))]
 
@@ -64,13 +66,13 @@ def kind_of(folder: Path) -> Kind | None:
     return next((kind for kind in KINDS if kind.fits(folder)), None)
 
 
-def read_sections(folder: Path) -> list[Section]:
+def read_sections(folder: Path) -> list[ReportSection]:
     """Read any folder of results."""
     return known_kind(folder).read(folder)
 
 
 def report_folder(folder: Path) -> Path:
-    """Say where the report of one folder goes; the layout of a study has a place of its own for such things."""
+    """Say where the report of one folder goes; the layout of a study has a separate place for it."""
     return folder / OWN / "report" if known_kind(folder).name == "study" else folder
 
 
@@ -82,6 +84,6 @@ def known_kind(folder: Path) -> Kind:
     if kind is None:
         raise FolderError(
             f"{folder} holds no results: "
-            "it is not the folder of a run, a bench, a comparison, a study, a plan or an advice"
+            "it is not the folder of a run, a bench, a comparison, a study, a plan or advice"
         )
     return kind

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scalewise import __version__
 from scalewise.figures.table import Table
-from scalewise.report.section import Section
+from scalewise.report.section import ReportSection
 from scalewise.words import printable
 
 _BEGINS_A_BLOCK = re.compile(r"^(\d*)([#>]|[-+](?=\s|$)|[-=]{2,}|[.)](?=\s|$))")
 """What would make a heading, a quotation or a list of a line."""
 
 
-def markdown(sections: Sequence[Section], pictures: str) -> str:
+def markdown(sections: Sequence[ReportSection], pictures: str) -> str:
     """Return the whole file; pictures are in a folder beside it."""
     title = f"{sections[0].kind}: {sections[0].title}" if len(sections) == 1 else "Report"
     blocks = [f"# {plain(title)}"]
@@ -24,7 +24,7 @@ def markdown(sections: Sequence[Section], pictures: str) -> str:
 
 
 def plain(text: str) -> str:
-    r"""Return text that shows as itself, whatever signs are in it.
+    r"""Return text that shows literally, whatever characters are in it.
 
     >>> print(plain("val/error<0.1 | *new*"), plain("1.5"), plain("1. first"), plain("# first"))
     val/error\<0.1 \| \*new\* 1.5 1\. first \# first
@@ -33,7 +33,7 @@ def plain(text: str) -> str:
     return _BEGINS_A_BLOCK.sub(r"\1\\\2", line)
 
 
-def _section(section: Section, pictures: str, heading: str) -> Iterator[str]:
+def _section(section: ReportSection, pictures: str, heading: str) -> Iterator[str]:
     first, *others = section.answer
     yield f"**{plain(first)}**"
     yield from map(plain, others)

@@ -17,16 +17,16 @@ from scalewise.figures.looks import COLOURS
 from scalewise.figures.plot import Panels
 from scalewise.figures.table import Column, Table
 from scalewise.record.provenance import now
-from scalewise.report.section import Section
+from scalewise.report.section import ReportSection
 from scalewise.words import printable
 
 _SHORT = 30
-"""Below so many letters the name of a row stays on one line."""
+"""Names of rows shorter than this stay on one line."""
 _MOST_PANELS = 12
-"""More plots side by side than these would make a page of their own."""
+"""How many plots are shown side by side at most."""
 
 
-def page(sections: Sequence[Section]) -> str:
+def page(sections: Sequence[ReportSection]) -> str:
     """Return the whole page."""
     title = f"{sections[0].kind}: {sections[0].title}" if len(sections) == 1 else "Report"
     style, script = _colours() + _resource("page.css"), _resource("page_plot.js") + _resource("page.js")
@@ -42,7 +42,7 @@ def page(sections: Sequence[Section]) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return text that a page shows as itself, whatever a file says."""
+    """Return text that a page shows literally."""
     return html.escape(printable(text))
 
 
@@ -56,7 +56,7 @@ def _colours() -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Allow this page's own style and script and nothing else: whatever a file smuggles in does not run."""
+    """Allow this page's own style and script and nothing else: a script in a result file does not run."""
     own = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
 
@@ -65,7 +65,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _contents(sections: Sequence[Section]) -> str:
+def _contents(sections: Sequence[ReportSection]) -> str:
     if len(sections) == 1:
         return ""
     items = [
@@ -75,7 +75,7 @@ def _contents(sections: Sequence[Section]) -> str:
     return f'<nav aria-label="Contents"><ol>{"".join(items)}</ol></nav>'
 
 
-def _section(number: int, section: Section) -> str:
+def _section(number: int, section: ReportSection) -> str:
     return "\n".join(
         [
             f'<section id="section-{number}" aria-labelledby="title-{number}">',
@@ -96,7 +96,7 @@ def _paragraphs(texts: Sequence[str]) -> Iterator[str]:
     return (f"<p>{_shown(text)}</p>" for text in texts)
 
 
-def _asked(section: Section) -> list[str]:
+def _asked(section: ReportSection) -> list[str]:
     return ["<h3>What was asked</h3>", _facts(section.asked)] if section.asked else []
 
 
@@ -171,15 +171,15 @@ def _cell(name: str, text: str, column: Column, first: bool) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Return text that a narrow column breaks where names have joints."""
+    """Return text that a narrow column can break between the parts of a name."""
     return _shown(text).replace("/", "/<wbr>").replace("_", "_<wbr>")
 
 
-def _methods(section: Section) -> list[str]:
+def _methods(section: ReportSection) -> list[str]:
     return ["<h3>Methods</h3>", *_paragraphs(section.methods)] if section.methods else []
 
 
-def _origin(section: Section) -> list[str]:
+def _origin(section: ReportSection) -> list[str]:
     commands = [f'<pre tabindex="0"><code>{_shown(command)}</code></pre>' for command in section.commands]
     repeat = ["<h3>How to repeat it</h3>", *commands] if commands else []
     return [*repeat, "<h3>Where it comes from</h3>", _facts({**section.origin, "folder": str(section.folder)})]

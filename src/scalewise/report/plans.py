@@ -7,20 +7,20 @@ from scalewise.figures.table import Table
 from scalewise.plan.plan_charts import frontier_figure, scaling_figure, where
 from scalewise.plan.plan_tables import candidates_table, choices_table, scaling_table, size_table
 from scalewise.record.results.plan import CHOICES, Offer, PlanAsked, PlanFile
-from scalewise.report.section import NEW, Section
+from scalewise.report.section import NEW, ReportSection
 from scalewise.report.values import shown
 from scalewise.requests import command_line
 from scalewise.words import duration, money, sentence
 
 
-def plan_sections(folder: Path) -> list[Section]:
+def plan_sections(folder: Path) -> list[ReportSection]:
     """Read a folder of a plan."""
     return [plan_section(PlanFile.read(folder), folder)]
 
 
-def plan_section(plan: PlanFile, folder: Path) -> Section:
+def plan_section(plan: PlanFile, folder: Path) -> ReportSection:
     """Return what a plan says."""
-    return Section(
+    return ReportSection(
         kind="Plan",
         title=(plan.asked and plan.asked.workload) or "time and cost to the target",
         folder=folder,
@@ -45,7 +45,7 @@ def _answer(plan: PlanFile) -> list[str]:
     names = {offer.cluster for offer in plan.candidates} - {""}
     said = [sentence(text, names) for text in plan.says]
     chosen = [_choice_sentence(CHOICES[name], offer, plan.currency) for name, offer in plan.choices.items()]
-    return said or chosen or ["Nothing is possible."]
+    return said or chosen or ["There is no choice within the limits."]
 
 
 def _choice_sentence(word: str, offer: Offer, currency: str | None) -> str:

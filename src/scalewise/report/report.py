@@ -8,7 +8,7 @@ from typing import Any
 from scalewise.report.kinds import read_sections, report_folder
 from scalewise.report.markdown import markdown
 from scalewise.report.page import page
-from scalewise.report.section import Section
+from scalewise.report.section import ReportSection
 from scalewise.requests import ReportRequest
 from scalewise.storage import write_result
 
@@ -23,10 +23,10 @@ class Report:
     html: Path
     markdown: Path
     pictures: list[Path]
-    sections: list[Section]
+    sections: list[ReportSection]
 
     def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return what `--json` prints."""
         return {
             "html": str(self.html),
             "markdown": str(self.markdown),
@@ -53,7 +53,7 @@ def _own_folder(folders: Sequence[Path]) -> Path:
     return report_folder(folders[0]) if len(folders) == 1 else _DEFAULT_OUT
 
 
-def _write_pictures(out: Path, sections: Sequence[Section]) -> list[Path]:
+def _write_pictures(out: Path, sections: Sequence[ReportSection]) -> list[Path]:
     from scalewise.figures.picture import picture  # loads matplotlib, which a report without charts does not need
 
     pictures = []

@@ -13,7 +13,7 @@ from scalewise.record.folder import RunFolder
 from scalewise.record.results.noise import MeasuredNoise, is_noise
 from scalewise.record.results.run import RunMetadata
 from scalewise.report.origin import origin_of_run
-from scalewise.report.section import NEW, Section, facts_table
+from scalewise.report.section import NEW, ReportSection, facts_table
 from scalewise.report.values import as_text
 from scalewise.requests import TrainRequest, command_line
 from scalewise.words import counted, interval, number
@@ -24,10 +24,10 @@ Measured = Sequence[tuple[int, dict[str, float]]]
 _ENDS = {
     Reason.TARGET: "reached its target {target}",
     Reason.LOSS: "reached {loss}, as a mean over {window},",
-    Reason.STEPS: "took its steps",
-    Reason.EPOCHS: "took its epochs",
-    Reason.SECONDS: "used its seconds",
-    Reason.SIGNAL: "was asked to stop",
+    Reason.STEPS: "completed its steps",
+    Reason.EPOCHS: "completed its epochs",
+    Reason.SECONDS: "used all of its seconds",
+    Reason.SIGNAL: "was stopped by a signal",
     Reason.DIVERGED: "diverged",
 }
 _AND_THEN = {
@@ -35,19 +35,19 @@ _AND_THEN = {
     Reason.DIVERGED: "Its loss is no longer finite.",
 }
 _MANY_MARKS = 60
-"""From so many on, a line without dots is easier to read."""
+"""From this many points on, a line without dots is easier to read."""
 _LOG_FROM = 5
 """Values that differ by such a factor need a logarithmic axis."""
 _NOISE = "noise_scale"
 """The name of its figure."""
 
 
-def run_sections(folder: Path) -> list[Section]:
+def run_sections(folder: Path) -> list[ReportSection]:
     """Read a run folder."""
     run = RunFolder(folder)
     config, known, measured = run.config(), run.metadata(), run.measurements()
     return [
-        Section(
+        ReportSection(
             kind="Run",
             title=config.workload,
             folder=folder,
@@ -69,7 +69,7 @@ def _command(config: Config, run: RunFolder, known: RunMetadata | None) -> str:
 
 def _answer(config: Config, known: RunMetadata | None, measured: Measured) -> list[str]:
     if known is None:
-        return ["The run has begun and has recorded nothing yet."]
+        return ["The run has started and has not recorded anything yet."]
     spent = f"{counted(known.steps, 'step')}, {as_seconds(known.training_seconds)} of training"
     sentences = [f"The run {_how_it_ended(config, known)} after {spent} on {counted(known.workers, 'worker')}."]
     sentences += [text for reason, text in _AND_THEN.items() if reason is known.stopped_by]
@@ -87,7 +87,7 @@ def _answer(config: Config, known: RunMetadata | None, measured: Measured) -> li
 def _how_it_ended(config: Config, known: RunMetadata) -> str:
     reason, target = known.stopped_by, config.stop.target
     if reason is None:
-        return "is not finished, and stands"
+        return "is unfinished"
     if reason in (Reason.STEPS, Reason.EPOCHS, Reason.SECONDS) and target is not None:
         return f"did not reach its target {target}: it {_ENDS[reason]} and ended"
     return _ENDS[reason].format(target=target, loss=config.stop.loss, window=config.stop.loss_window)
@@ -119,11 +119,11 @@ def _noise_sentence(measured: Measured) -> list[str]:
     if noise is None:
         return []
     if noise.value is None:
-        return ["The gradient noise scale could not be told from so few steps."]
+        return ["There were too few steps to measure the gradient noise scale."]
     return [
         f"The gradient noise scale at the end was {number(noise.value)} examples "
-        f"({interval(number(noise.low), number(noise.high))}): a cheap guess at the critical batch size, often wrong; "
-        "a study measures it."
+        f"({interval(number(noise.low), number(noise.high))}): a rough estimate of the critical batch size, often "
+        "wrong; a study measures it."
     ]
 
 

@@ -8,7 +8,7 @@ from scalewise.figures.figure import Figure
 from scalewise.figures.table import Table, texts
 
 NEW = Path("NEW")
-"""Stands in a command for a folder that its reader chooses."""
+"""The placeholder in a command for a folder that the reader chooses."""
 
 
 def facts_table(title: str, facts: Mapping[str, str]) -> Table:
@@ -17,7 +17,7 @@ def facts_table(title: str, facts: Mapping[str, str]) -> Table:
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """What one folder says."""
 
     kind: str

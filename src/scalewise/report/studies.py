@@ -6,21 +6,21 @@ from pathlib import Path
 
 from scalewise.analysis.analyze import workloads_in
 from scalewise.analysis.archive import Skipped
-from scalewise.analysis.curve import Curve
+from scalewise.analysis.curve import StepsCurve
 from scalewise.analysis.curve_tables import curve_table
-from scalewise.analysis.findings import Workload
 from scalewise.analysis.outcomes import StepsToTarget
 from scalewise.analysis.pictures import study_figures
+from scalewise.analysis.workload_findings import WorkloadFindings
 from scalewise.figures.table import Table, numbers, texts
 from scalewise.record.results.study import ParameterRange, StudyDescription
 from scalewise.record.study_folder import find_studies
-from scalewise.report.section import NEW, Section
+from scalewise.report.section import NEW, ReportSection
 from scalewise.report.values import as_text
 from scalewise.requests import AnalyzeRequest, StudyRequest, command_line
 from scalewise.words import interval, number, sentence
 
 _NAMED = 5
-"""So many things that could not be read are named."""
+"""How many things that could not be read are named."""
 
 
 def is_study(folder: Path) -> bool:
@@ -28,7 +28,7 @@ def is_study(folder: Path) -> bool:
     return next(find_studies(folder), None) is not None
 
 
-def study_sections(folder: Path) -> list[Section]:
+def study_sections(folder: Path) -> list[ReportSection]:
     """Analyse a folder of studies; each workload in it is a section."""
     skipped: list[Skipped] = []
     workloads = workloads_in(folder, [], skipped)
@@ -41,10 +41,10 @@ def study_sections(folder: Path) -> list[Section]:
 
 
 def _section(
-    folder: Path, workload: Workload, described: Sequence[StudyDescription], skipped: Sequence[Skipped]
-) -> Section:
+    folder: Path, workload: WorkloadFindings, described: Sequence[StudyDescription], skipped: Sequence[Skipped]
+) -> ReportSection:
     curve = workload.curve
-    return Section(
+    return ReportSection(
         kind="Study",
         title=curve.name,
         folder=folder,
@@ -60,12 +60,12 @@ def _section(
 
 _METHODS = (
     "At each batch size several settings are tried. Steps to target are the fewest over all complete trials: the first "
-    "measured step whose metric is strictly past the target. The interval is what drawing the same trials again would "
-    "give nine times in ten: from the best trial to the third best.",
-    "The critical batch size is the B_crit of steps = S_min (1 + B_crit/B), fitted to the logarithms with errors that "
-    "let a few points be far off; batch sizes that never reached the target count as bounds. Its interval is for 95 %.",
-    "A batch size scales perfectly up to 20 % more examples than the one that needs the fewest; it is in maximal "
-    "parallelism where its steps are within 20 % of the fewest, and in diminishing returns between them.",
+    "measured step whose metric is strictly past the target. The 90 % interval, from "
+    "resampling the trials, goes from the best trial to the third best.",
+    "The critical batch size is the B_crit of steps = S_min (1 + B_crit/B), fitted in log space with errors that "
+    "allow a few outliers; batch sizes that never reached the target are bounds. It has a 95 % interval.",
+    "A batch size scales perfectly if it needs at most 20 % more examples than the one that needs the fewest. It is in "
+    "maximal parallelism if its steps are within 20 % of the fewest, and in diminishing returns between the two.",
 )
 
 
@@ -77,7 +77,7 @@ def _left_out(skipped: Sequence[Skipped]) -> list[str]:
     return [f"Left out, because it could not be read: {named}{more}."]
 
 
-def _answer(curve: Curve) -> list[str]:
+def _answer(curve: StepsCurve) -> list[str]:
     reached = [row for row in curve.rows if row.steps is not None]
     sentences = [sentence(curve.fit.says)] if reached else ["No batch size reached the target."]
     if len(reached) > 1:
@@ -85,7 +85,7 @@ def _answer(curve: Curve) -> list[str]:
     overhead = curve.overhead
     if overhead.value is not None:
         ends = interval(number(_rounded(overhead.low)), number(_rounded(overhead.high)))
-        known = ends or "by the lines between the points"
+        known = ends or "interpolated between the points"
         sentences.append(
             f"Up to a batch of {number(_rounded(overhead.value))} ({known}) "
             "a larger batch costs at most 20 % more examples."
@@ -112,7 +112,7 @@ def _fewest(reached: Sequence[StepsToTarget]) -> str:
     )
 
 
-def _asked(curve: Curve, described: Sequence[StudyDescription]) -> dict[str, str]:
+def _asked(curve: StepsCurve, described: Sequence[StudyDescription]) -> dict[str, str]:
     asked = {"target": curve.target or "", "batch sizes": ", ".join(f"{row.batch_size:,}" for row in curve.rows)}
     trials = sorted({row.trials for row in curve.rows})
     asked["trials at each"] = " to ".join(f"{count:,}" for count in dict.fromkeys((trials[0], trials[-1])))
@@ -121,7 +121,7 @@ def _asked(curve: Curve, described: Sequence[StudyDescription]) -> dict[str, str
     return asked
 
 
-def _trial_tables(workload: Workload) -> list[Table]:
+def _trial_tables(workload: WorkloadFindings) -> list[Table]:
     rows = [
         [
             f"{batch:,}",
@@ -154,8 +154,8 @@ def _range(searched: ParameterRange) -> str:
     return f"{searched.min_value:.4g} to {searched.max_value:.4g}{scales.get(searched.scale or '', '')}"
 
 
-def _commands(folder: Path, curve: Curve, described: Sequence[StudyDescription]) -> list[str]:
-    """Return the commands of a study of ours, and of its analysis; others' studies have no command that we know."""
+def _commands(folder: Path, curve: StepsCurve, described: Sequence[StudyDescription]) -> list[str]:
+    """Return the commands of the study and of its analysis; the command of a study from elsewhere is unknown."""
     analyze = AnalyzeRequest(folder=folder)
     study = _request(curve, described)
     if study is None:
@@ -164,7 +164,7 @@ def _commands(folder: Path, curve: Curve, described: Sequence[StudyDescription])
     return [command_line(request) for request in (study, *widened, analyze)]
 
 
-def _request(curve: Curve, described: Sequence[StudyDescription]) -> StudyRequest | None:
+def _request(curve: StepsCurve, described: Sequence[StudyDescription]) -> StudyRequest | None:
     """Return what was asked for, as far as it was recorded."""
     settings, trials = described[0].settings if described else None, _trials(curve, described)
     if settings is None or not trials:
@@ -186,8 +186,8 @@ def _request(curve: Curve, described: Sequence[StudyDescription]) -> StudyReques
     )
 
 
-def _trials(curve: Curve, described: Sequence[StudyDescription]) -> int:
-    """Return how many trials were asked for at a time: before that was recorded, as many as there are in a stage."""
+def _trials(curve: StepsCurve, described: Sequence[StudyDescription]) -> int:
+    """Return how many trials were asked for at a time: if that was not recorded, as many as there are in a stage."""
     asked = [one.asked.trials or 0 for one in described]
     later_stages = [stage.first_trial for one in described for stage in one.stages[1:2]]
     return max(asked, default=0) or max(later_stages, default=0) or max(row.trials for row in curve.rows)

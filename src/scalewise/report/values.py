@@ -5,7 +5,7 @@ from typing import Any
 
 
 def shown(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return everything that says something, as text."""
+    """Return everything that is not empty, as text."""
     texts = {name.replace("_", " "): as_text(value) for name, value in values.items()}
     return {name: text for name, text in texts.items() if text}
 

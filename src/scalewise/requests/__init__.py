@@ -1,4 +1,4 @@
-"""Every command as a value, and as the words of the command line. It imports nothing heavy: `--help` starts here."""
+"""Every command as a value, and as arguments of the command line. It imports nothing heavy: `--help` starts here."""
 
 from scalewise.requests.line import (
     IN_PYTHON,
@@ -12,14 +12,6 @@ from scalewise.requests.line import (
     given_in_python,
     words_of,
 )
-from scalewise.requests.results import (
-    AnalyzeRequest,
-    DataRequest,
-    PlanRequest,
-    PredictRequest,
-    ReportRequest,
-    WorkloadsRequest,
-)
 from scalewise.requests.training import (
     AdviseRequest,
     BenchFileRequest,
@@ -28,6 +20,14 @@ from scalewise.requests.training import (
     NoiseRequest,
     StudyRequest,
     TrainRequest,
+)
+from scalewise.requests.without_training import (
+    AnalyzeRequest,
+    DataRequest,
+    PlanRequest,
+    PredictRequest,
+    ReportRequest,
+    WorkloadsRequest,
 )
 
 KINDS: tuple[type[Request], ...] = (

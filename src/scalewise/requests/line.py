@@ -1,6 +1,6 @@
-"""Writes a request as the words that the command line reads back into the same request.
+"""Writes a request as the arguments that the command line reads back into the same request.
 
-The fields of a request say which words they are: `Annotated[Path, Option("--out", "FOLDER", "Where results go.")]`.
+The fields of a request define them: `Annotated[Path, Option("--out", "FOLDER", "Where results go.")]`.
 """
 
 import shlex
@@ -15,7 +15,7 @@ IN_PYTHON = "python:"
 
 @dataclass(frozen=True)
 class Argument:
-    """A field that has no name on the command line, only a place; a tuple is one word after the other."""
+    """A positional field; a tuple takes several arguments."""
 
     metavar: str
     help: str
@@ -23,11 +23,11 @@ class Argument:
 
 @dataclass(frozen=True)
 class Option:
-    """A field behind a name; a tuple repeats the name, or is one list behind it."""
+    """A field with a name; a tuple repeats the name, or is one list after it."""
 
     name: str
     metavar: str = ""
-    """What stands for its value in the help; a flag has none."""
+    """How the help shows its value; a flag has none."""
     help: str = ""
     by_commas: bool = False
     least: int | None = None
@@ -54,7 +54,7 @@ class Word:
 
 
 def words_of(kind: type[Request]) -> Iterator[Word]:
-    """List what a kind of request is made of."""
+    """List the fields of a kind of request."""
     hints = get_type_hints(kind, include_extras=True)
     for field in fields(kind):
         hint = hints[field.name]
@@ -62,9 +62,9 @@ def words_of(kind: type[Request]) -> Iterator[Word]:
 
 
 def arguments(request: Request) -> list[str]:
-    """Return the words that say it; what is as by default is left out.
+    """Return its arguments, without those that have their default.
 
-    Values that look like an option are written so that they are not taken for one.
+    Values that look like an option are written so that they are not read as one.
     """
     options: list[str] = []
     places: list[str] = []
@@ -137,7 +137,7 @@ def _named(name: str, text: str) -> list[str]:
 
 
 def _text(value: object) -> str:
-    """Write a value so that it is read back as it is; a float without digits that say nothing.
+    """Write a value so that it is read back unchanged; a whole float is written without a point.
 
     >>> _text(20.0), _text(0.1 + 0.2), _text("a b")
     ('20', '0.30000000000000004', 'a b')

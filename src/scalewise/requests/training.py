@@ -1,4 +1,4 @@
-"""What the commands that train or measure can be asked for: each field with its words, its help and its default."""
+"""The requests of the commands that train or measure: each field with its option, its help and its default."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +12,16 @@ from scalewise.requests.options import (
     Out,
     OutToContinue,
     Overrides,
-    Scaling,
-    Target,
+    ScalingMode,
+    TargetText,
     Workers,
-    Workload,
+    WorkloadName,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainRequest(Request):
-    """Train a workload by a recipe on any number of workers: the same model every time."""
+    """Train a workload with a recipe; the model is the same on any number of workers."""
 
     command: ClassVar = "train"
     examples: ClassVar = (
@@ -29,7 +29,7 @@ class TrainRequest(Request):
         "scalewise train mnist/simple_cnn_base --workers 2 --set recipe.global_batch=512 --out runs/mine",
     )
 
-    workload: Workload
+    workload: WorkloadName
     recipe: Annotated[
         str | None,
         Option(
@@ -40,7 +40,8 @@ class TrainRequest(Request):
     ] = None
     overrides: Overrides = ()
     workers: Annotated[
-        int | None, Option("--workers", "N", f"{WORKERS_HELP} By default one, or those of a launcher.", least=1)
+        int | None,
+        Option("--workers", "N", f"{WORKERS_HELP} By default 1, or the number that a launcher started.", least=1),
     ] = None
     out: Annotated[Path | None, Option("--out", "FOLDER", "Run folder. An unfinished run in it is continued.")] = None
     exact: Annotated[bool, Option("--exact", help="Make the model bit-identical for every number of workers.")] = False
@@ -56,7 +57,7 @@ class TrainRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest(Request):
-    """Train by several large-batch recipes and compare them with a small-batch baseline."""
+    """Train with several large-batch recipes and compare them with a small-batch baseline."""
 
     command: ClassVar = "compare"
     examples: ClassVar = (
@@ -64,21 +65,21 @@ class CompareRequest(Request):
         "--epochs 10 --seeds 3 --out runs/compare",
     )
 
-    workload: Workload
+    workload: WorkloadName
     recipes: Annotated[
         tuple[str, ...],
         Option(
             "--recipes",
             "A,B,...",
-            "Presets or YAML files, separated by commas. + joins presets, @ names another workload for one.",
+            "Presets or YAML files, separated by commas. + joins presets; @ names another workload for one recipe.",
             by_commas=True,
         ),
     ]
     global_batch: Annotated[int, Option("--global-batch", "N", "The batch of every recipe.", least=1)]
     baseline_batch: Annotated[
-        int, Option("--baseline-batch", "N", "The batch of the baseline, which the plain recipe trains.", least=1)
+        int, Option("--baseline-batch", "N", "The batch of the baseline, which uses the plain recipe.", least=1)
     ]
-    epochs: Annotated[float, Option("--epochs", "X", "How long each of them trains.")]
+    epochs: Annotated[float, Option("--epochs", "X", "How many epochs each recipe trains.")]
     out: OutToContinue
     learning_rate: Annotated[
         float | None,
@@ -88,9 +89,7 @@ class CompareRequest(Request):
             "The baseline's learning rate, which scaling starts from. By default the workload's own.",
         ),
     ] = None
-    seeds: Annotated[
-        int, Option("--seeds", "N", "How often each is trained, every time with another seed.", least=1)
-    ] = 1
+    seeds: Annotated[int, Option("--seeds", "N", "How many seeds each recipe is trained with.", least=1)] = 1
     overrides: Overrides = ()
     workers: Workers = 1
     as_json: AsJson = False
@@ -106,13 +105,13 @@ class BenchRequest(Request):
         "scalewise bench --from throughput.csv",
     )
 
-    workload: Workload
+    workload: WorkloadName
     workers: Annotated[
         tuple[int, ...],
         Option(
             "--workers",
             "N,N,...",
-            "Numbers of workers, separated by commas; under a launcher, its own number.",
+            "Numbers of workers, separated by commas; under a launcher, the number that it started.",
             by_commas=True,
         ),
     ] = (1, 2)
@@ -125,43 +124,44 @@ class BenchRequest(Request):
             by_commas=True,
         ),
     ] = (64,)
-    scaling: Scaling = "weak"
-    seconds: Annotated[float, Option("--seconds", "X", "How long each point is measured at most.")] = 20.0
+    scaling: ScalingMode = "weak"
+    seconds: Annotated[float, Option("--seconds", "X", "The most seconds to measure each point.")] = 20.0
     synthetic: Annotated[
-        bool, Option("--synthetic", help="Use one microbatch again and again: reading data costs nothing.")
+        bool,
+        Option("--synthetic", help="Train on the same microbatch in every step, which takes no time for reading data."),
     ] = False
     trace: Annotated[bool, Option("--trace", help="Also record a few steps as a Chrome trace.")] = False
-    cluster: Annotated[str, Option("--cluster", "NAME", "What throughput.csv calls this cluster.")] = "local"
+    cluster: Annotated[str, Option("--cluster", "NAME", "The name of this cluster in throughput.csv.")] = "local"
     overrides: Overrides = ()
     out: Out = Path("runs/bench")
     as_json: AsJson = False
     group_result: Annotated[Path | None, Option("--group-result", hidden=True)] = None
-    """Where a worker that another bench started leaves what was measured."""
+    """Where a worker that another bench started writes its results."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchFileRequest(Request):
-    """Show what a bench measured elsewhere."""
+    """Show a throughput.csv that was measured elsewhere."""
 
     command: ClassVar = BenchRequest.command
     examples: ClassVar = BenchRequest.examples
 
     file: Annotated[Path, Option("--from", "FILE", "Show this throughput.csv instead of measuring.")]
-    scaling: Scaling = BenchRequest.scaling
+    scaling: ScalingMode = BenchRequest.scaling
     out: Out = BenchRequest.out
     as_json: AsJson = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRequest(Request):
-    """Measure steps to target against batch size, each batch size with well-tuned settings of its own."""
+    """Measure steps to target against batch size, with settings tuned for each batch size."""
 
     command: ClassVar = "study"
     examples: ClassVar = (
         "scalewise study mnist/fc_128_128_128 --batch-sizes 16,64,256,1024 --max-epochs 20 --jobs 2 --out runs/study",
     )
 
-    workload: Workload
+    workload: WorkloadName
     batch_sizes: Annotated[
         tuple[int, ...],
         Option("--batch-sizes", "N,N,...", "Separated by commas, such as 16,64,256.", by_commas=True),
@@ -172,15 +172,15 @@ class StudyRequest(Request):
     space: Annotated[
         Path | None, Option("--space", "FILE", "YAML file of the settings to search and their ranges.")
     ] = None
-    target: Target = None
-    max_steps: Annotated[
-        int | None, Option("--max-steps", "N", "The step at which every trial ends at the latest.", least=1)
-    ] = None
-    max_epochs: Annotated[float | None, Option("--max-epochs", "X", "The same in epochs.")] = None
+    target: TargetText = None
+    max_steps: Annotated[int | None, Option("--max-steps", "N", "The most steps that a trial may take.", least=1)] = (
+        None
+    )
+    max_epochs: Annotated[float | None, Option("--max-epochs", "X", "The most epochs that a trial may take.")] = None
     racing: Annotated[bool, Option("--race", help="Stop trials that cannot change the answer.")] = True
     widen: Annotated[
         bool,
-        Option("--widen", help="Where the best trial is at the end of a range, try as many settings again beyond it."),
+        Option("--widen", help="If the best trial is at the end of a range, try as many settings again beyond it."),
     ] = False
     seed: Annotated[int, Option("--seed", "N", "Decides which settings are tried.", least=0)] = 0
     jobs: Annotated[int, Option("--jobs", "N", "Trials at a time, each with one thread.", least=1)] = 1
@@ -190,12 +190,12 @@ class StudyRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseRequest(Request):
-    """Train briefly and predict, from the gradient noise scale, which batch sizes pay."""
+    """Train briefly and predict, from the gradient noise scale, which batch sizes pay off."""
 
     command: ClassVar = "noise"
     examples: ClassVar = ("scalewise noise fashion_mnist/fc_128_128_128 --steps 400",)
 
-    workload: Workload
+    workload: WorkloadName
     steps: Annotated[int, Option("--steps", "N", "How many steps to train.", least=4)] = 200
     workers: Workers = 1
     overrides: Overrides = ()
@@ -213,11 +213,11 @@ class AdviseRequest(Request):
         "scalewise advise my_workload.py:Mine --clusters clusters.yaml --minutes 30 --out runs/mine",
     )
 
-    workload: Workload
+    workload: WorkloadName
     out: OutToContinue
-    target: Target = None
+    target: TargetText = None
     clusters: Annotated[Path | None, Option("--clusters", "FILE", f"{CLUSTERS_HELP} By default made-up examples.")] = (
         None
     )
-    minutes: Annotated[float, Option("--minutes", "X", "About how long it may take.")] = 5.0
+    minutes: Annotated[float, Option("--minutes", "X", "Approximate time limit.")] = 5.0
     as_json: AsJson = False

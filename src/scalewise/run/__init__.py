@@ -1,1 +1,1 @@
-"""One run: built, opened, drained and recorded; and the probe of what is fastest."""
+"""One run: built, trained and recorded; and the probe of what is fastest."""

@@ -13,7 +13,7 @@ from scalewise.cluster.host import host_kept
 from scalewise.cluster.world import World
 from scalewise.loop.train import EvalResult, Loop, StepResult, Stopped
 from scalewise.requests import TrainRequest
-from scalewise.run.performance import Builder, Choice
+from scalewise.run.performance import Builder, ExecutionChoice
 from scalewise.run.train import prepared
 from scalewise.workloads import Workload
 
@@ -34,7 +34,7 @@ class Alone:
         world = World()
         workload, config, _ = prepared(request, world)
         device = choose_device(config.cluster.device, world)
-        choice = Choice.default(config, world, device)
+        choice = ExecutionChoice.default(config, world, device)
         with _host(choice.threads_per_worker, config.recipe.exact, device):
             loop = Builder(config, workload, world, device, lambda: False).build(choice)
         return cls(workload, loop, choice.threads_per_worker, config.recipe.exact, device)

@@ -30,6 +30,7 @@ from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
 from scalewise.loop.votes import Ballot
 from scalewise.models.residual import zero_residual_branches
+from scalewise.optim.admission import admitted
 from scalewise.optim.averaging import Average
 from scalewise.optim.batch_norm import Moments
 from scalewise.optim.compiled import compiled
@@ -85,7 +86,10 @@ def build_loop(
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
     few = a_few(train)
-    model, moments = take_over_batch_norm(made_model(workload).to(device), few.inputs, recipe.ghost_batch)
+    network = admitted(made_model(workload)).to(device)
+    model, moments = take_over_batch_norm(
+        network, lambda model: workload.outputs(model, few.inputs), recipe.ghost_batch
+    )
     if recipe.zero_init_residual:
         zero_residual_branches(model)
     weights = flatten(model, config.performance.memory_format != "contiguous")
@@ -229,7 +233,7 @@ def _make_average(
         return None
     half_life = recipe.average_half_life.examples(recipe.global_batch, train_examples)
     if half_life == 0:
-        raise ConfigError("recipe.average_half_life must be more than nothing; null means no averaging")
+        raise ConfigError("recipe.average_half_life must be greater than 0; null means no averaging")
     statistics = moments.statistics if moments is not None else []
     return Average([weights.vector, *statistics], half_life, recipe.global_batch)
 

@@ -1,8 +1,7 @@
 """Chooses how the arithmetic is done, from a short probe of real steps at the start of a long run.
 
-Memory format, threads, buckets, and whether the network is compiled decide the time and, of the model, no more than
-rounding.
-A choice is kept for all starts of a run, so that a resumed run rounds as before; `--exact` has no choice.
+Memory format, threads, buckets and a compiled network change the time and, in the model, only rounding. A choice is
+kept for all starts of a run, so that a resumed run rounds as before. With `--exact` there is no choice.
 """
 
 import dataclasses
@@ -36,18 +35,18 @@ _SHORT_RUN_SECONDS = 300.0
 _SHARE = 0.02
 """How much of a run its probe may take."""
 _WORTH = 0.97
-"""What must be left of a step's time for a change to be made: less is noise."""
+"""A change is made if a step then takes at most this share of its time; smaller gains are noise."""
 _TIMED_STEPS = 2
 _COMPILE_SECONDS = 60.0
 """How long compiling may take."""
 _SAME = 1e-3
-"""How far a changed network's first loss may be from the unchanged one's, relatively."""
+"""The largest relative difference between the first losses of a changed and the unchanged network."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExecutionChoice:
     """How the arithmetic is done."""
 
     memory_format: str
@@ -71,7 +70,7 @@ class Choice:
 
     @classmethod
     def recorded(cls, earlier: PerformanceChoice, config: ResolvedConfig, world: World, device: torch.device) -> Self:
-        """Return the choice of an earlier start, where nothing else is asked for now."""
+        """Return the choice of an earlier start, except for what is now set explicitly."""
         performance = config.performance
         kept: dict[str, Any] = {}
         if performance.memory_format == AUTO:
@@ -105,7 +104,7 @@ class Choice:
 
 @dataclass
 class Builder:
-    """Builds the loop of one run by any choice, from data that is loaded once."""
+    """Builds the loop of one run for any choice, from data that is loaded once."""
 
     config: ResolvedConfig
     workload: Workload
@@ -118,14 +117,14 @@ class Builder:
     def _splits(self) -> dict[str, Examples]:
         return self.splits or splits_on(self.config, self.workload, self.world, self.device)
 
-    def build(self, choice: Choice) -> Loop:
-        """Build the loop, and use as many threads as it wants."""
+    def build(self, choice: ExecutionChoice) -> Loop:
+        """Build the loop, and set its number of threads."""
         torch.set_num_threads(choice.threads_per_worker)
         config = choice.settled(self.config)
         return build_loop(config, self.workload, self.world, self.device, self.interrupted, self._splits)
 
 
-def choose(builder: Builder, loop: Loop, choice: Choice) -> tuple[Loop, Choice]:
+def choose(builder: Builder, loop: Loop, choice: ExecutionChoice) -> tuple[Loop, ExecutionChoice]:
     """Try what may be faster than the default choice, if the run is long; all workers call it together."""
     changes = _changes(builder.config, choice, loop, builder.device)
     known_to_be_short = loop.rule.seconds is not None and loop.rule.seconds < _SHORT_RUN_SECONDS
@@ -151,8 +150,8 @@ def choose(builder: Builder, loop: Loop, choice: Choice) -> tuple[Loop, Choice]:
     return loop, dataclasses.replace(choice, probe_seconds=round(time.perf_counter() - started, 3))
 
 
-def _changes(config: ResolvedConfig, choice: Choice, loop: Loop, device: torch.device) -> list[dict[str, Any]]:
-    """List what may be changed about a choice, one after the other; equal bits leave nothing to change."""
+def _changes(config: ResolvedConfig, choice: ExecutionChoice, loop: Loop, device: torch.device) -> list[dict[str, Any]]:
+    """List the changes to try, one after the other; with `exact` there are none."""
     changes: list[dict[str, Any]] = []
     if config.recipe.exact:
         return changes
@@ -172,18 +171,18 @@ def _changes(config: ResolvedConfig, choice: Choice, loop: Loop, device: torch.d
 
 
 def _sends_messages(loop: Loop, workers: int) -> bool:
-    """Say whether the sum over workers is by messages that could leave earlier."""
+    """Say whether the sum over workers is by messages that could be sent earlier."""
     total = loop.parts.total
     return workers > 1 and isinstance(total, RunningTotal) and isinstance(total.worker_sum, MessageSum)
 
 
 def _cost(change: Mapping[str, Any], step_seconds: float) -> float:
-    """Say how long it may take to find out about a change."""
+    """Say how long it may take to try a change."""
     return (1 + _TIMED_STEPS) * step_seconds + (_COMPILE_SECONDS if "compiled" in change else 0.0)
 
 
 def _run_seconds(loop: Loop, step_seconds: float) -> float:
-    """Say how long a run will take at most, by its stopping rule; 0 where only a target ends it."""
+    """Say how long a run will take at most, by its stopping rule; 0 if only a target ends it."""
     ends = [] if loop.rule.last_step is None else [loop.rule.last_step * step_seconds]
     return min([*ends, *([] if loop.rule.seconds is None else [loop.rule.seconds])], default=0.0)
 
@@ -197,7 +196,7 @@ class _Probed:
 
 
 def _probe(loop: Loop, steps: int) -> _Probed:
-    """Take a few steps and take them back; whatever cannot be compiled is as slow as can be."""
+    """Take a few steps and undo them; a network that cannot be compiled counts as infinitely slow."""
     state = loop.parts.state
     saved = {name: tensor.clone() for name, tensor in state.tensors().items()}
     try:

@@ -1,4 +1,4 @@
-"""Shows a run while it goes on: one live line on a terminal, plain lines elsewhere."""
+"""Shows a run in progress: one live line on a terminal, plain lines elsewhere."""
 
 import datetime
 import time
@@ -19,7 +19,7 @@ _NARROWEST_BAR, _WIDEST_BAR, _GAP = 6, 24, 2
 
 
 class View(ABC):
-    """Shows results as they come."""
+    """Shows results."""
 
     @abstractmethod
     def show(self, result: StepResult | EvalResult | Stopped) -> None:
@@ -31,7 +31,7 @@ class View(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
 
 
 class Silent(View):
@@ -44,11 +44,11 @@ class Silent(View):
         """Show nothing."""
 
     def close(self) -> None:
-        """Have nothing to give back."""
+        """Do nothing."""
 
 
 class Meter:
-    """Measures the speed of this start of the run and what is left of the budget."""
+    """Measures the speed of this start of the run and the rest of the budget."""
 
     def __init__(self, clock: Clock, rule: StopRule, global_batch: int, first_step: int) -> None:
         self._clock, self.rule, self._global_batch = clock, rule, global_batch
@@ -76,7 +76,7 @@ class Meter:
         return f"loss {loss:.4f}  {self.examples_per_second(step):,.0f} examples/s{budget}"
 
     def describe_evaluation(self, result: EvalResult) -> str:
-        """Name the metric that decides, its value and where it should go."""
+        """Name the metric that decides, its value and its target."""
         target = self.rule.target
         if target is None:
             return "  ".join(f"{name} {value:.4g}" for name, value in result.metrics.items() if name.startswith("val/"))
@@ -115,7 +115,7 @@ class PlainLines(View):
         self._print(message)
 
     def close(self) -> None:
-        """Have nothing to give back."""
+        """Do nothing."""
 
     def _print(self, line: str) -> None:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -151,7 +151,7 @@ class LiveLine(View):
         self._live.console.print(Text(message, style="yellow"))
 
     def close(self) -> None:
-        """Leave the line as it is and give the terminal back."""
+        """Leave the line as it is and release the terminal."""
         self._live.stop()
 
     def _draw(self, step: int) -> None:

@@ -21,7 +21,7 @@ from scalewise.record.tensorboard import EventFiles
 
 
 def status_after(reason: Reason) -> Status:
-    """Say what becomes of a run that ended for a reason."""
+    """Return the status of a run that ended for a reason."""
     return {Reason.SIGNAL: Status.INCOMPLETE, Reason.DIVERGED: Status.INFEASIBLE}.get(reason, Status.COMPLETE)
 
 
@@ -68,14 +68,14 @@ class Recorder:
     """The noise scale since the last evaluation, where it is measured."""
 
     def record(self, result: StepResult | EvalResult | Stopped) -> None:
-        """Write what a result calls for."""
+        """Write what a result requires."""
         match result:
             case StepResult(step, loss, learning_rate, skipped, noise):
                 self._write_events(step, {"train/loss": loss, "learning_rate": learning_rate})
                 if self.noise is not None and noise is not None:
                     self.noise.add(noise)
                 if skipped:
-                    self._tell_of_overflow(step)
+                    self._say_overflow(step)
                 if self.timer.due(step):
                     self._try_checkpoint()
             case EvalResult(step, metrics):
@@ -86,7 +86,7 @@ class Recorder:
                 self._end(reason)
 
     def _noise_since_last(self) -> dict[str, float]:
-        """Return the noise scale since the last evaluation, and begin anew."""
+        """Return the noise scale since the last evaluation, and start a new sum."""
         if self.noise is None:
             return {}
         found = self.noise.estimate()
@@ -129,21 +129,21 @@ class Recorder:
         with self.state.average.in_place():
             self.folder.write_model(self.state.model_tensors())
 
-    def _tell_of_overflow(self, step: int) -> None:
+    def _say_overflow(self, step: int) -> None:
         scale = self.state.loss_scale
         if scale is None:
             return
         now = f"the loss scale is {scale.value:g}" if scale.dynamic else f"the loss scale stays {scale.value:g}"
-        floor = ", its floor" if scale.dynamic and scale.at_floor else ""
-        self.say(f"step {step} overflowed and was skipped ({scale.skipped_steps} until now); {now}{floor}")
+        floor = ", its minimum" if scale.dynamic and scale.at_floor else ""
+        self.say(f"step {step} overflowed and was skipped ({scale.skipped_steps} so far); {now}{floor}")
 
     def _try_checkpoint(self) -> None:
-        """Write a checkpoint; when that fails, say so and train on: the older ones are still there."""
+        """Write a checkpoint; if that fails, say so and continue, because the older ones are still there."""
         try:
             self._checkpoint()
             self.write_metadata(Status.INCOMPLETE)
         except FolderError as error:
-            self.say(f"no checkpoint at step {self.state.step}, but training goes on: {error}")
+            self.say(f"no checkpoint at step {self.state.step}, but training continues: {error}")
 
     def _checkpoint(self) -> None:
         noise = None if self.noise is None else NoiseSamples(**asdict(self.noise))

@@ -1,4 +1,4 @@
-"""One run from its configuration to its folder: opens the folder, drains the loop, records."""
+"""One run from its configuration to its folder: opens the folder, runs the loop, records its results."""
 
 import contextlib
 import dataclasses
@@ -10,7 +10,6 @@ from typing import Any, Self, TypeVar, cast
 
 import torch
 
-from scalewise.cluster import telling
 from scalewise.cluster.collectives import (
     broadcast_from_chief,
     choose_device,
@@ -21,6 +20,7 @@ from scalewise.cluster.collectives import (
     wait_for_all,
 )
 from scalewise.cluster.host import host_kept
+from scalewise.cluster.progress_console import progress_console
 from scalewise.cluster.signals import StopRequest
 from scalewise.cluster.world import World
 from scalewise.data.splits import Examples
@@ -35,7 +35,7 @@ from scalewise.record.folder import RunFolder
 from scalewise.record.results.run import MetricFacts, PerformanceChoice, RunFacts
 from scalewise.record.status import Status
 from scalewise.record.tensorboard import EventFiles, check_installed
-from scalewise.run.performance import Builder, Choice, choose
+from scalewise.run.performance import Builder, ExecutionChoice, choose
 from scalewise.run.progress import LiveLine, Meter, PlainLines, Silent, View
 from scalewise.run.recorder import CheckpointTimer, Recorder, status_after
 from scalewise.workloads import Workload
@@ -58,10 +58,10 @@ def run(
     splits: dict[str, Examples] | None = None,
     enough: Callable[[EvalResult], bool] | None = None,
 ) -> Status:
-    """Train until the stopping rule or a signal ends it; the chief leaves the run folder.
+    """Train until the stopping rule or a signal ends it; the chief writes the run folder.
 
-    Who trains many times brings the data along, and may look at every evaluation and say that it is enough for now:
-    it then ends, without a word, as at a signal.
+    A caller that trains many runs may pass the loaded data as `splits`, and a function that sees every evaluation. If
+    this function returns True, the run ends as after a signal, without output.
     """
     device = choose_device(config.cluster.device, world)
     with contextlib.ExitStack() as stack:
@@ -72,9 +72,9 @@ def run(
         stop_request = StopRequest()
         folder = RunFolder(out) if world.chief else None
         earlier = _earlier_choice(folder)
-        choice = Choice.default(config, world, device)
+        choice = ExecutionChoice.default(config, world, device)
         if earlier is not None:
-            choice = Choice.recorded(earlier, config, world, device)
+            choice = ExecutionChoice.recorded(earlier, config, world, device)
         builder = Builder(config, workload, world, device, stop_request.made, splits)
         loop = _together(world, lambda: builder.build(choice))
         messages: list[str] = []
@@ -101,13 +101,13 @@ def run(
             view.show(result)
             if enough is not None and isinstance(result, EvalResult) and enough(result):
                 stop_request.make()
-        wait_for_all()  # nobody leaves while the chief still writes
+        wait_for_all()  # no worker ends while the chief still writes
     assert isinstance(result, Stopped)
     return status_after(result.reason)
 
 
 def _earlier_choice(folder: RunFolder | None) -> PerformanceChoice | None:
-    """Tell every worker how an earlier start did its arithmetic; what cannot be read is told of when it is opened."""
+    """Give every worker the choice of an earlier start; a folder that cannot be read is reported when it is opened."""
     known = None
     with contextlib.suppress(FolderError):
         known = folder.metadata() if folder is not None else None
@@ -124,19 +124,19 @@ class Start:
     clock: Clock = dataclasses.field(default_factory=Clock)
     last: EvalResult | None = None
     noise: dict[str, Any] | None = None
-    """What was known of the noise scale since the last evaluation."""
+    """The samples of the noise scale since the last evaluation."""
     losses: list[float] = dataclasses.field(default_factory=list)
     """Of the last steps, where the stopping rule looks at them."""
     finished: Status | None = None
-    """What became of the run, when an earlier start has ended it."""
+    """The status of the run, if an earlier start has ended it."""
 
     def content(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return it as values that JSON can hold."""
         return dataclasses.asdict(self)
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Self:
-        """Make it from plain values again."""
+        """Make it from such values again."""
         last, finished = content["last"], content["finished"]
         return cls(
             content["step"],
@@ -155,7 +155,7 @@ def _open(
     stack: contextlib.ExitStack,
     say: Callable[[str], None],
 ) -> Start:
-    """Claim the run folder and take up what an earlier start left there. Only the chief has anything to do."""
+    """Claim the run folder and read what an earlier start left there. Only the chief does anything."""
     if folder is None:
         return Start()
     if config.record.tensorboard:
@@ -186,7 +186,7 @@ def _take_up(loop: Loop, start: Start) -> None:
 
 
 def _together(world: World, prepare: Callable[[], T]) -> T:
-    """Prepare on every worker; a mistake that any of them meets ends all of them, and only the chief tells of it."""
+    """Prepare on every worker; a mistake that any of them finds ends all of them, and only the chief reports it."""
     prepared, mistake = None, None
     try:
         prepared = prepare()
@@ -202,7 +202,7 @@ def _together(world: World, prepare: Callable[[], T]) -> T:
 
 
 def _derived(config: ResolvedConfig, loop: Loop) -> list[str]:
-    """Say what the recipe comes to at this batch, where the recipe does not say it itself."""
+    """Say what follows from the recipe at this batch, if the recipe does not say it itself."""
     recipe, wire, sentences = config.recipe, config.cluster.wire, []
     facts = loop.parts.schedule.facts()
     if recipe.scaling != "none":
@@ -214,14 +214,14 @@ def _derived(config: ResolvedConfig, loop: Loop) -> list[str]:
         sentences.append(f"{recipe.warmup} warmup of {facts.warmup_steps} steps from {facts.first_learning_rate:g}")
     if facts.decay_points:
         steps = ", ".join(f"{step:,}" for step in facts.decay_points)
-        sentences.append(f"schedule {recipe.schedule} with its points at steps {steps}")
+        sentences.append(f"schedule {recipe.schedule} with changes at steps {steps}")
     if (scale := loop.parts.state.loss_scale) is not None:
         sentences.append(f"loss scale {scale.value:g}")
     derived = ["; ".join(sentences)] if sentences else []
     if loop.parts.noise is not None and loop.parts.moments is not None:
         derived.append("batch normalisation couples the examples of a microbatch: the noise scale is approximate")
     if wire != "fp32":
-        derived.append(f"gradients travel as {wire}: the model is no longer equal over workers")
+        derived.append(f"gradients are sent as {wire}: models of different numbers of workers are no longer equal")
     return derived
 
 
@@ -229,20 +229,20 @@ def _view(loop: Loop, world: World) -> View:
     if not world.chief:
         return Silent()
     meter = Meter(loop.clock, loop.rule, loop.parts.feed.source.batch.examples, loop.parts.state.step)
-    console = telling.console()
+    console = progress_console()
     return LiveLine(console, meter) if console.is_terminal else PlainLines(console, meter)
 
 
 def _metric_facts(loop: Loop) -> tuple[MetricFacts, ...]:
     """Describe the metrics: first those that the workload declares, in its order."""
     metrics = {measured.name: measured.metric for measured in loop.evaluator.measured}
-    declared = [metric.name for metric in loop.evaluator.workload.measures]
+    declared = [metric.name for metric in loop.evaluator.workload.measures if metric.name in metrics]
     ordered = [*declared, *(name for name in metrics if name not in declared)]
     return tuple(MetricFacts.model_validate(metrics[name], from_attributes=True) for name in ordered)
 
 
 def _recorder(
-    folder: RunFolder, config: ResolvedConfig, loop: Loop, device: torch.device, view: View, choice: Choice
+    folder: RunFolder, config: ResolvedConfig, loop: Loop, device: torch.device, view: View, choice: ExecutionChoice
 ) -> Recorder:
     state, earlier = loop.parts.state, folder.metadata()
     facts = RunFacts(

@@ -3,8 +3,8 @@
 import dataclasses
 from dataclasses import dataclass
 
-from scalewise.cluster import telling
 from scalewise.cluster.launch import launch_local
+from scalewise.cluster.progress_console import progress_console
 from scalewise.cluster.world import World
 from scalewise.config import Config, load_config
 from scalewise.errors import ConfigError, Diverged, ExitCode, Failed, Interrupted
@@ -20,12 +20,12 @@ from scalewise.workloads.find import find_workload
 
 @dataclass(frozen=True)
 class Trained:
-    """What became of a run, and where it is."""
+    """The status of a run, and its folder."""
 
     status: Status
     folder: RunFolder
-    told: bool = False
-    """Whether another process, which trained, or is the chief, tells the user about it."""
+    reported_elsewhere: bool = False
+    """Whether another process, such as the chief, reports the result to the user."""
 
 
 def folder_of(request: TrainRequest) -> RunFolder:
@@ -48,7 +48,7 @@ def train(request: TrainRequest) -> Trained:
     if request.fresh and world.chief and world.restarts == 0:
         move_aside(folder.path)
     if world.launched or config.cluster.workers == 1:
-        return Trained(run(config, workload, folder.path, world), folder, told=not world.chief)
+        return Trained(run(config, workload, folder.path, world), folder, reported_elsewhere=not world.chief)
     folder.check(config)
     if finished := folder.finished():
         return Trained(finished, folder)
@@ -56,7 +56,7 @@ def train(request: TrainRequest) -> Trained:
 
 
 def train_part(request: TrainRequest, whole: str) -> None:
-    """Train a run of something larger, which needs it to be complete."""
+    """Train a run that is part of something larger; raise an exception unless it completes."""
     status = train(request).status
     if status is Status.INCOMPLETE:
         raise Interrupted(f"the same command continues {whole}")
@@ -76,8 +76,8 @@ def _workers(request: TrainRequest, config: Config, world: World) -> int:
 def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Trained:
     # The same command for each worker, in this folder, which was moved aside already if it had to be.
     for_workers = dataclasses.replace(request, out=folder.path, workers=config.cluster.workers, fresh=False)
-    ended = launch_local(arguments(for_workers), config, telling.console().print)
+    ended = launch_local(arguments(for_workers), config, progress_console().print)
     if ended.exit_code in (ExitCode.BUG, ExitCode.MISTAKE):
         raise Failed(ended.exit_code, ended.said)
     known = folder.metadata()
-    return Trained(Status.INCOMPLETE if known is None else known.status, folder, told=True)
+    return Trained(Status.INCOMPLETE if known is None else known.status, folder, reported_elsewhere=True)

@@ -1,4 +1,4 @@
-"""Claims on this machine: locks on files, which the system lifts when their holder dies, however it dies."""
+"""Claims on this machine: locks on files, which the system releases when their holder dies, however it dies."""
 
 import contextlib
 import dataclasses
@@ -67,7 +67,7 @@ def read_holder(file: Path) -> Holder | None:
 
 def _write_holder(descriptor: int) -> None:
     content = dataclasses.asdict(Holder.this_process())
-    del content["silent_seconds"]  # the file's own time tells
+    del content["silent_seconds"]  # the file's modification time has it
     os.ftruncate(descriptor, 0)
     os.write(descriptor, json.dumps(content).encode())
 

@@ -14,7 +14,7 @@ from scalewise.storage.store import Holder, Store, as_folder_error, cannot_write
 
 
 def write_result(file: Path, content: bytes) -> None:
-    """Write a file that a user waits for, in a folder that may not be there yet."""
+    """Write a result file, in a folder that need not exist yet."""
     LocalStore(file.parent).write(file.name, content)
 
 
@@ -108,7 +108,7 @@ class LocalStore(Store):
                 path.unlink()
 
     def claim(self, name: str) -> FileClaim | None:
-        """Lock a file that is there for nothing else."""
+        """Lock a file that exists only for this."""
         file = self.root / claim_name(name)
         with as_folder_error(file):
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ class LocalStore(Store):
 
     def heartbeat(self, name: str) -> None:
         """Touch the file of the claim."""
-        with contextlib.suppress(OSError):  # the claim itself is a lock, and does not hang on this
+        with contextlib.suppress(OSError):  # the claim itself is a lock, and does not depend on this
             os.utime(self.root / claim_name(name))
 
     def holder(self, name: str) -> Holder | None:

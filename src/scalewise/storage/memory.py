@@ -17,7 +17,7 @@ class MemoryStore(Store):
         self._claims: dict[str, _MemoryClaim] = {}
 
     def address(self, name: str = "") -> str:
-        """Return the name behind a word that no path begins with."""
+        """Return the name with a prefix that no path has."""
         return f"memory:{checked(name) if name else ''}"
 
     def read(self, name: str) -> bytes | None:

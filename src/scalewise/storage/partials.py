@@ -1,6 +1,6 @@
-"""What is being written lies beside, under a name that nobody else uses, until it is whole.
+"""Files are written under a unique temporary name and renamed when they are complete.
 
-Its writer holds a lock on it. So whoever comes later can tell what a killed writer has left, and removes it.
+A writer holds a lock on its temporary file. So a later writer recognises what a killed one has left, and removes it.
 """
 
 import contextlib
@@ -49,7 +49,7 @@ def _new_path(folder: Path) -> Path:
 
 
 def _locked(folder: Path, make: Callable[[Path], int | None]) -> tuple[Path, int]:
-    """Make a partial and lock it; again where somebody took it for abandoned before it was locked."""
+    """Make a temporary file and lock it; try again if somebody removed it before it was locked."""
     _remove_abandoned(folder)
     while True:
         path = _new_path(folder)
@@ -86,7 +86,7 @@ def _remove_abandoned(folder: Path) -> None:
     with os.scandir(folder) as entries:
         found = [entry for entry in entries if entry.name.startswith(".") and entry.name.endswith(_ENDING)]
     for entry in found:
-        with contextlib.suppress(OSError):  # somebody is writing it, or was faster
+        with contextlib.suppress(OSError):  # somebody is writing it, or has removed it
             _remove_if_unlocked(Path(entry.path), entry.is_dir(follow_symlinks=False))
 
 

@@ -28,7 +28,7 @@ class Holder:
 
     @classmethod
     def this_process(cls) -> "Holder":
-        """Describe whoever claims something now."""
+        """Describe this process as the holder of a new claim."""
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         return cls(os.getpid(), socket.gethostname(), now)
 
@@ -76,7 +76,7 @@ class Store(ABC):
     def write_together(self, folder: str, files: Mapping[str, bytes]) -> None:
         """Write the files of a new folder so that they appear together or not at all.
 
-        A store that cannot do this writes them in their order, and then the last one tells that the others are there.
+        A store that cannot do this writes them in their order, so that the last one shows that the others are there.
         """
 
     @abstractmethod
@@ -112,9 +112,9 @@ class Store(ABC):
 
     @abstractmethod
     def heartbeat(self, name: str) -> None:
-        """Say that whoever has claimed a name is alive; nothing happens when nobody has.
+        """Note that the holder of a claim is alive; nothing happens if there is no claim.
 
-        A store whose claims do not end with their holder takes one for dead that has been silent for long.
+        A store whose claims do not end with their holder treats a claim without a recent heartbeat as free.
         """
 
     @abstractmethod

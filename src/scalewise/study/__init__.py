@@ -1,1 +1,1 @@
-"""Measures how many steps a workload needs at each batch size, when each has well-tuned settings of its own."""
+"""Measures how many steps a workload needs at each batch size, with settings tuned for each."""

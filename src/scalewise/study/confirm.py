@@ -1,4 +1,4 @@
-"""Trains the settings that won a study again, with fresh seeds: whoever wins among many may just have been lucky."""
+"""Trains the settings that won a study again, with fresh seeds: the best of many may just have been lucky."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from scalewise.loop.train import EvalResult
 from scalewise.record.folder import RunFolder
 from scalewise.record.status import Status
 from scalewise.run.run import run
+from scalewise.study.batch_plan import BatchPlan
 from scalewise.study.job import load
 from scalewise.study.jobs import run_jobs
-from scalewise.study.plan import BatchPlan
 from scalewise.workloads.find import find_workload
 
 FRESH_RUNS = 3
 """How often a setting is trained again before it is recommended."""
 _FIRST_FRESH_SEED = 1_000_000
-"""Trials have their numbers for seeds: no study has so many."""
+"""Trials use their numbers as seeds, and no study has so many."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class ConfirmJob:
 
 
 def _never_enough(result: EvalResult) -> bool:
-    """Let a run go on to its own end, without a word on the terminal."""
+    """Let a run continue to its end, without output."""
     return False
 
 
 class _Nothing:
-    """Shows nothing: a few runs are soon done."""
+    """Shows nothing, because a few runs take little time."""
 
     def update(self) -> None:
         """Show nothing."""
@@ -79,5 +79,5 @@ class _Nothing:
 
 
 def confirm(settings: Sequence[Setting], jobs: int, deadline: float | None) -> None:
-    """Train settings with fresh seeds, until a moment of the clock; what was begun goes on next time."""
+    """Train settings with fresh seeds, until a deadline; an unfinished run continues next time."""
     run_jobs(ConfirmJob(settings), min(jobs, FRESH_RUNS * len(settings)), deadline, _Nothing())

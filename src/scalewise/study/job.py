@@ -1,7 +1,7 @@
-"""One process that works on a study: it claims a trial, trains it as far as it should go, and looks for the next.
+"""One process that works on a study: it claims a trial, trains it as far as needed, and looks for the next.
 
-All that processes know of each other is in the folder, so that any number of them, on any machine that sees it, can
-work on one study. A claim is a lock that the system lifts when its holder dies.
+Processes share information only through the folder, so that any number of them, on any machine that sees it, can work
+on one study. A claim is a lock that the system releases when its holder dies.
 """
 
 import math
@@ -21,9 +21,9 @@ from scalewise.record.ledger import note_training
 from scalewise.record.status import Status
 from scalewise.run.build import splits_on
 from scalewise.run.run import run
-from scalewise.study.plan import BatchPlan
+from scalewise.study.batch_plan import BatchPlan
+from scalewise.study.batch_trials import Trials
 from scalewise.study.race import Progress, Task, bound, may_decide, tasks
-from scalewise.study.trials import Trials
 from scalewise.workloads import Workload
 from scalewise.workloads.find import find_workload
 
@@ -31,7 +31,7 @@ Point = Mapping[str, float | int]
 
 _POLL_SECONDS = 0.2
 _BOUND_SECONDS = 0.5
-"""How old what a trial knows of the others may be."""
+"""How old the information about other trials may be."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Job:
                             return ExitCode.STOPPED
                         break
             else:
-                time.sleep(_POLL_SECONDS)  # the rest is in others' hands
+                time.sleep(_POLL_SECONDS)  # other processes have claimed the rest
 
     def _choices(self) -> list[tuple[Trials, Task]] | None:
         """Return what can be done, best first; None when all is done."""
@@ -85,7 +85,7 @@ class Job:
 
 
 def _urgency(trials: Trials, task: Task, hints: Mapping[int, Point]) -> tuple[float, float, int]:
-    """Put short ways first, and of equals the one that is nearest to what was best at the nearest batch size."""
+    """Put short tasks first, and among equals the one nearest to the best settings of the nearest batch size."""
     share = task.until / trials.plan.course.max_steps
     if not hints:
         return share, 0.0, task.trial_id
@@ -110,7 +110,7 @@ def load(plan: BatchPlan, workload: Workload) -> dict[str, Examples]:
 
 
 def _train(trials: Trials, task: Task, workload: Workload, splits: dict[str, Examples]) -> bool:
-    """Train one trial as far as it should go; say whether a signal has ended it before that."""
+    """Train one trial as far as it should go; say whether a signal ended it earlier."""
     plan = trials.plan
     judge = Judge(trials, task)
     folder = plan.run_folder(task.trial_id)
@@ -121,7 +121,7 @@ def _train(trials: Trials, task: Task, workload: Workload, splits: dict[str, Exa
     after = _steps(folder)
     study = (*plan.name, plan.batch_size)
     note_training(plan.store, study, task.trial_id, range(before, after), time.perf_counter() - started)
-    return status is Status.INCOMPLETE and not judge.said_so
+    return status is Status.INCOMPLETE and not judge.far_enough
 
 
 def _steps(folder: RunFolder) -> int:
@@ -135,7 +135,7 @@ class Judge:
 
     trials: Trials
     task: Task
-    said_so: bool = False
+    far_enough: bool = False
     _limit: tuple[int, int] | None = None
     _looked: float = -math.inf
 
@@ -145,9 +145,9 @@ class Judge:
         if not plan.racing or self.task.verifies:
             return False
         here = Progress(self.task.trial_id, measured=result.step)
-        arrived = plan.target.reached(result.metrics)
-        self.said_so = arrived or result.step >= self.task.until or not may_decide(here, self._bound(), plan.course)
-        return self.said_so
+        reached = plan.target.reached(result.metrics)
+        self.far_enough = reached or result.step >= self.task.until or not may_decide(here, self._bound(), plan.course)
+        return self.far_enough
 
     def _bound(self) -> tuple[int, int] | None:
         if time.monotonic() - self._looked > _BOUND_SECONDS:

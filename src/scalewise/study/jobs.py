@@ -1,4 +1,4 @@
-"""Runs jobs in processes of their own, until all are done, a signal comes, or the time is up."""
+"""Runs jobs in separate processes, until all are done, a signal comes, or the time is up."""
 
 import contextlib
 import os
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 from scalewise.cluster.collectives import end_with_parent
+from scalewise.cluster.failure_message import failure_message_in, leave_failure_message
 from scalewise.cluster.forked import forked
 from scalewise.cluster.handover import environment_of_children
-from scalewise.cluster.last_words import last_words_in, leave_last_words
-from scalewise.cluster.memory import keep_freed_memory
+from scalewise.cluster.machine_memory import keep_freed_memory
 from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.errors import ExitCode, Failed, Interrupted, UserError
 
@@ -29,7 +29,7 @@ class Work(Protocol):
 
 
 class JobsView(Protocol):
-    """Shows how far the jobs have got."""
+    """Shows the progress of the jobs."""
 
     def update(self) -> None:
         """Show the present state."""
@@ -39,11 +39,11 @@ class JobsView(Protocol):
 
 
 def run_jobs(work: Work, count: int, deadline: float | None, view: JobsView) -> None:
-    """Let several processes do the same work, which they share out among them; until a moment of the clock."""
+    """Let several processes share the same work, until a deadline."""
     with tempfile.TemporaryDirectory(prefix="scalewise-jobs-") as folder:
         given = work, environment_of_children(), Path(folder)
         stopped, exit_codes = _run([forked(_work, given, _PRELOADED) for _ in range(count)], deadline, view)
-        _check(exit_codes, stopped, last_words_in(Path(folder)))
+        _check(exit_codes, stopped, failure_message_in(Path(folder)))
 
 
 def _run(jobs: Sequence[BaseProcess], deadline: float | None, view: JobsView) -> tuple[bool, list[int | None]]:
@@ -69,7 +69,7 @@ def _run(jobs: Sequence[BaseProcess], deadline: float | None, view: JobsView) ->
 
 
 def _check(exit_codes: Sequence[int | None], stopped: bool, said: str) -> None:
-    """Refuse to go on where not all jobs have done their work."""
+    """Raise an exception if not all jobs completed their work."""
     unfinished = [code for code in exit_codes if code != ExitCode.COMPLETE]
     by_signal = [code for code in unfinished if code == ExitCode.STOPPED or (stopped and code is not None and code < 0)]
     if ExitCode.MISTAKE in unfinished and said:
@@ -81,16 +81,16 @@ def _check(exit_codes: Sequence[int | None], stopped: bool, said: str) -> None:
 
 
 def _work(work: Work, environment: Mapping[str, str], folder: Path) -> None:
-    """Be a job; whatever goes wrong is left in a folder."""
+    """Run a job; leave the message of a failure in a folder."""
     end_with_parent(os.getppid())
     keep_freed_memory()
     os.environ.update(environment)
     try:
         exit_code = work.work()
     except UserError as error:
-        leave_last_words(error, folder)
+        leave_failure_message(error, folder)
         exit_code = ExitCode.MISTAKE
     except Exception as error:
-        leave_last_words(error, folder)
+        leave_failure_message(error, folder)
         raise
     raise SystemExit(int(exit_code))

@@ -1,10 +1,10 @@
-"""Decides which trial goes on, and how far: pure functions of how far all trials of one batch size have got.
+"""Decides which trial continues, and how far: pure functions of the progress of all trials of one batch size.
 
-Steps to target are a minimum over trials, and the end of their interval is the third smallest value. So a trial can
-stop where it can no longer be among the three best, and nothing about the answer changes. Two things keep that cheap
-and true. Trials go on in rounds, each twice as long as the one before, so that nobody trains far before anybody has
-arrived. And because a trial that diverges does not count, even if it had arrived before, the three best are trained to
-the very end: if one of them diverges, the others go on where they were stopped.
+Steps to target are a minimum over trials, and the upper end of their interval is the third smallest value. So a trial
+can stop when it can no longer be among the three best, and the answer does not change. Two rules make this cheap and
+correct. Trials continue in rounds, each twice as long as the one before, so that no trial trains far before one has
+reached the target. And because a trial that diverges does not count, even if it reached the target before, the three
+best are trained to the very end: if one of them diverges, the others continue where they were stopped.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _ROUNDS = 6
 """The first round is a 32nd of the longest training."""
 
 Place = tuple[int, int]
-"""A step and a trial: who is first, and between equals the smaller number."""
+"""A step and a trial: the fewest steps come first, and at equal steps the smaller number."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Progress:
 
     @property
     def ended(self) -> bool:
-        """Whether it cannot go on."""
+        """Whether it cannot continue."""
         return self.finished or self.diverged is not None
 
 
@@ -72,34 +72,34 @@ class Course:
 
 @dataclass(frozen=True)
 class Task:
-    """A trial that should go on, up to a step."""
+    """A trial that should continue, up to a step."""
 
     trial_id: int
     until: int
     verifies: bool = False
-    """Whether it is one of the best and goes on to the very end, to see that it does not diverge."""
+    """Whether it is one of the best and continues to the very end, to check that it does not diverge."""
 
 
 def bound(trials: Sequence[Progress]) -> Place | None:
-    """Return who is the last of those that decide, once there are enough of them."""
-    places = arrived(trials)
+    """Return the last of the trials that decide the answer, once there are enough of them."""
+    places = ranked(trials)
     return places[DECIDING_TRIALS - 1] if len(places) >= DECIDING_TRIALS else None
 
 
-def arrived(trials: Sequence[Progress]) -> list[Place]:
-    """Return who has reached the target, the first ones first."""
+def ranked(trials: Sequence[Progress]) -> list[Place]:
+    """Return the trials that reached the target, the fastest first."""
     return sorted(
         (trial.reached, trial.trial_id) for trial in trials if trial.reached is not None and trial.diverged is None
     )
 
 
 def may_decide(trial: Progress, limit: Place | None, course: Course) -> bool:
-    """Say whether a trial that goes on could still come before the bound."""
+    """Say whether a trial that continues could still be better than the bound."""
     return limit is None or (course.next_measured(trial.measured), trial.trial_id) < limit
 
 
 def tasks(trials: Sequence[Progress], course: Course, racing: bool) -> list[Task]:
-    """Return every trial that should go on now; none when the answer is known."""
+    """Return every trial that should continue now; none if the answer is known."""
     if not racing:
         return [Task(trial.trial_id, course.max_steps) for trial in trials if not trial.ended]
     limit = bound(trials)
@@ -107,7 +107,7 @@ def tasks(trials: Sequence[Progress], course: Course, racing: bool) -> list[Task
         trial for trial in trials if not trial.ended and trial.reached is None and may_decide(trial, limit, course)
     ]
     if not going:
-        best = {trial_id for _, trial_id in arrived(trials)[:DECIDING_TRIALS]}
+        best = {trial_id for _, trial_id in ranked(trials)[:DECIDING_TRIALS]}
         return [
             Task(trial.trial_id, course.max_steps, verifies=True)
             for trial in trials
@@ -122,8 +122,8 @@ def tasks(trials: Sequence[Progress], course: Course, racing: bool) -> list[Task
 def kept_until(trial: Progress, limit: Place | None, course: Course, racing: bool) -> int | None:
     """Return the last step whose measurement belongs to the study; None: all of them.
 
-    A trial may have been trained further than it had to, because it could not know better yet. What is kept does not
-    depend on that: it is what a trial needs to show that it does not come before the bound.
+    A trial may have been trained further than necessary, because the bound was not known yet. What is kept does not
+    depend on that: it is what shows that the trial is not better than the bound.
     """
     if not racing or limit is None or (trial.reached is not None and (trial.reached, trial.trial_id) <= limit):
         return None

@@ -66,7 +66,7 @@ class Parameter(BaseModel):
         return float(f"{self._unscaled(first + share * (last - first)):.12g}")
 
     def at_edge(self, value: float) -> Edge | None:
-        """Say at which end of its range a value lies, if at one; a range that cannot go on has no end there."""
+        """Say at which end of its range a value lies, if at one; a range that cannot be widened has no end there."""
         if self.type != "DOUBLE" or self.min_value is None or self.max_value is None:
             return None
         first, here, last = (self._scaled(point) for point in (self.min_value, value, self.max_value))
@@ -76,7 +76,7 @@ class Parameter(BaseModel):
         return "min_value" if share < _EDGE and self.min_value > 0 else None
 
     def widened(self, edge: Edge) -> Self:
-        """Return a range that goes on beyond one of its ends by half of its width.
+        """Return a range that is wider by half beyond one of its ends.
 
         >>> rate = Parameter(type="DOUBLE", min_value=0.01, max_value=1, scale="LOG_SCALE")
         >>> rate.widened("max_value").max_value, rate.widened("min_value").min_value
@@ -109,7 +109,7 @@ class Parameter(BaseModel):
                 return value
 
     def as_range(self) -> ParameterRange:
-        """Return it as the layout has it."""
+        """Return it in the form of the layout."""
         if self.type == "DISCRETE":
             return ParameterRange(type=self.type, feasible_points=list(self.feasible_points))
         whole = int if self.type == "INTEGER" else float
@@ -184,7 +184,7 @@ def _space(content: object, where: str) -> Space:
 def _parameter(name: str, content: object, where: str) -> Parameter:
     if name not in Recipe.model_fields or name in ("global_batch", "seed"):
         raise ConfigError(
-            f"{where}: {name!r} is no setting of the recipe to search{nearest(name, Recipe.model_fields)}"
+            f"{where}: {name!r} is not a setting of the recipe that can be searched{nearest(name, Recipe.model_fields)}"
         )
     try:
         parameter = Parameter.model_validate(content)

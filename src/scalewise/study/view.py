@@ -1,4 +1,4 @@
-"""Shows how far a study has got: a live table on a terminal, a line now and then elsewhere."""
+"""Shows the progress of a study: a live table on a terminal, a line from time to time elsewhere."""
 
 import datetime
 import time
@@ -9,16 +9,16 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from scalewise.study.plan import BatchPlan
-from scalewise.study.race import Progress, arrived, bound, may_decide, tasks
-from scalewise.study.trials import Trials
+from scalewise.study.batch_plan import BatchPlan
+from scalewise.study.batch_trials import Trials
+from scalewise.study.race import Progress, bound, may_decide, ranked, tasks
 
 _LINE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far one batch size has got."""
+    """The progress of one batch size."""
 
     batch_size: int
     trials: int
@@ -31,7 +31,7 @@ class Standing:
     examples_left: int
     """How many are left at most."""
     verifying: int
-    """How many of the best go on to the end, to see that they do not diverge."""
+    """How many of the best continue to the end, to check that they do not diverge."""
 
 
 def standing(plan: BatchPlan, trials: Sequence[Progress]) -> Standing:
@@ -41,7 +41,7 @@ def standing(plan: BatchPlan, trials: Sequence[Progress]) -> Standing:
     done = [
         trial for trial in trials if trial.ended or trial in raced_out or (plan.racing and trial.reached is not None)
     ]
-    places = arrived(trials)
+    places = ranked(trials)
     end = plan.course.max_steps if limit is None else limit[0]
     left = sum(max(0, end - (trial.measured or 0)) for trial in trials if trial not in done)
     verifying = [task.trial_id for task in tasks(trials, plan.course, plan.racing) if task.verifies]
@@ -72,34 +72,34 @@ class StudyView:
         self._console = console
         self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
         self._started, self._first_examples = time.monotonic(), -1
-        self._told = 0.0
+        self._line_shown = 0.0
         if self._live is not None:
             self._live.start()
 
     def update(self) -> None:
         """Show the present state."""
-        if self._live is None and time.monotonic() - self._told < _LINE_SECONDS:
+        if self._live is None and time.monotonic() - self._line_shown < _LINE_SECONDS:
             return
         standings = [standing(trials.plan, trials.progress()) for trials in self._trials]
         if self._live is not None:
             self._live.update(self._table(standings), refresh=True)
             return
-        self._told = time.monotonic()
+        self._line_shown = time.monotonic()
         done, count = sum(one.done for one in standings), sum(one.trials for one in standings)
         best = sum(one.verifying for one in standings)
-        verifying = f"; {best} of the best {'goes' if best == 1 else 'go'} on to the end" if best else ""
+        verifying = f"; {best} of the best {'continues' if best == 1 else 'continue'} to the end" if best else ""
         self._console.print(f"{done} of {count} trials done{verifying}{self._left(standings)}", highlight=False)
 
     def close(self) -> None:
-        """Show the last state, and give the terminal back."""
-        self._told = 0.0
+        """Show the last state, and release the terminal."""
+        self._line_shown = 0.0
         self.update()
         if self._live is not None:
             self._live.stop()
 
     def _table(self, standings: Sequence[Standing]) -> Table:
         table = Table(caption=f"target {self._trials[0].plan.target}{self._left(standings)}", caption_justify="left")
-        for name in ("batch size", "trials done", "diverged", "raced out", "best steps so far", "best going on"):
+        for name in ("batch size", "trials done", "diverged", "raced out", "best steps so far", "best continuing"):
             table.add_column(name, justify="right")
         for one in standings:
             best = "" if one.best is None else f"{one.best:,}"

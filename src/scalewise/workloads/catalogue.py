@@ -1,18 +1,34 @@
-"""Lists the built-in workloads."""
+"""Lists what all families have: workloads, their data sets, and where the data comes from."""
 
-from scalewise.data.images import IMAGE_DATA
-from scalewise.workloads.images import default_of, model_names
+import dataclasses
+
+from scalewise.data.sources import Source
+from scalewise.errors import WorkloadError
+from scalewise.workloads.family import ListedData, ListedWorkload
+from scalewise.workloads.registry import FAMILIES
 
 
-def catalogue() -> list[dict[str, str]]:
-    """Return one row per workload, ready to print."""
+def data_sets() -> list[ListedData]:
+    """List every data set that has a name."""
+    return [data for family in FAMILIES for data in family.data_sets()]
+
+
+def sources() -> dict[str, Source]:
+    """Return what can be fetched, by the names of the data sets."""
+    return {data.name: data.source for data in data_sets() if data.source is not None}
+
+
+def workloads() -> list[ListedWorkload]:
+    """List every workload; of one whose name an earlier family has, say that it is out of reach."""
     return [
-        {
-            "workload": f"{data.name}/{model}",
-            "train/val/test": f"{data.train_examples}/{data.val_examples}/{data.test_examples}",
-            "target": f"error<{default_of(data.name, model).error}",
-            "data": "here" if data.here() else "missing",
-        }
-        for data in IMAGE_DATA.values()
-        for model in model_names(data.name)
+        dataclasses.replace(listed, unusable="the built-in workload is used") if _taken(listed, number) else listed
+        for number, family in enumerate(FAMILIES)
+        for listed in family.workloads()
     ]
+
+
+def _taken(listed: ListedWorkload, families_before: int) -> bool:
+    try:
+        return any(family.find(listed.name) for family in FAMILIES[:families_before])
+    except WorkloadError:  # somebody's name, and a wrong one
+        return True

@@ -1,20 +1,16 @@
-"""Finds a workload by its name: `dataset/model` for a built-in one, `path/to/file.py:Class` for a user's own.
+"""Finds a workload by its name: `data_set/model`, or `path/to/file.py:Class` for one in a user's own file.
 
-`python:Class` is one that was given in Python.
+`python:Class` is a workload that was given in Python.
 """
 
-import importlib.util
-import inspect
-import sys
-import traceback
 from pathlib import Path
-from types import ModuleType
 
 from scalewise.cluster.handover import handed
 from scalewise.errors import WorkloadError, nearest
 from scalewise.requests import given_in_python
 from scalewise.workloads.base import Workload
-from scalewise.workloads.images import image_workload
+from scalewise.workloads.own_file import own_workload
+from scalewise.workloads.registry import FAMILIES
 
 
 def find_workload(name: str) -> Workload:
@@ -23,10 +19,13 @@ def find_workload(name: str) -> Workload:
     if given_in_python(name):
         return _given_workload(name, class_name)
     if colon and path.endswith(".py"):
-        return _own_workload(Path(path), class_name)
+        return own_workload(Path(path), class_name)
     if name.endswith(".py"):
         raise WorkloadError(f"{name} names a file but no class: write '{name}:MyWorkload'")
-    return image_workload(name)
+    for family in FAMILIES:
+        if (workload := family.find(name)) is not None:
+            return workload
+    raise WorkloadError(f"unknown workload {name!r}: {_what_is_wrong(name)}")
 
 
 def _given_workload(name: str, class_name: str) -> Workload:
@@ -37,40 +36,21 @@ def _given_workload(name: str, class_name: str) -> Workload:
     return workload
 
 
-def _own_workload(file: Path, class_name: str) -> Workload:
-    module = _import_file(file)
-    found = getattr(module, class_name, None)
-    if found is None:
-        classes = [name for name, value in vars(module).items() if _is_workload(value, module)]
-        hint = nearest(class_name, classes) or f"; there are {', '.join(classes) or 'none'}"
-        raise WorkloadError(f"{file} has no workload {class_name!r}{hint}")
-    if not _is_workload(found, module):
-        raise WorkloadError(f"{file}:{class_name} is not a class that extends scalewise.workloads.Workload")
-    try:
-        workload: Workload = found()
-    except Exception as error:
-        raise WorkloadError(f"{file}:{class_name} cannot be made: {type(error).__name__}: {error}") from error
-    return workload
+def _what_is_wrong(name: str) -> str:
+    """Say which part of a name is unknown, and what may have been meant."""
+    path, colon, class_name = name.rpartition(":")
+    if colon and Path(path).is_dir():
+        return f"{path} is a folder, not a file; write '{path}/FILE.py:{class_name}'"
+    if colon and Path(f"{path}.py").is_file():
+        return f"there is no such data set; did you mean '{path}.py:{class_name}'?"
+    known = [listed.name.rpartition("/") for family in FAMILIES for listed in family.workloads()]
+    data_name, _, model_name = name.rpartition("/")
+    models = [model for data, _, model in known if data == data_name]
+    if data_name and models:
+        return f"no model is named {model_name!r}{_hint(model_name, models)}"
+    data_sets = list(dict.fromkeys(data for data, _, _ in known if data))
+    return f"no data set is named {data_name or model_name!r}{_hint(data_name or model_name, data_sets)}"
 
 
-def _is_workload(value: object, module: ModuleType) -> bool:
-    return inspect.isclass(value) and issubclass(value, Workload) and value.__module__ == module.__name__
-
-
-def _import_file(file: Path) -> ModuleType:
-    """Import a user's file under a name of its own, with its folder on the path for its neighbours."""
-    if not file.is_file():
-        raise WorkloadError(f"the workload file {file} does not exist")
-    name = f"scalewise_workload_{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    sys.path.insert(0, str(file.parent.resolve()))
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        where = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-        place = f"{file}:{where[-1]}" if where else str(file)
-        raise WorkloadError(f"{place} does not import: {type(error).__name__}: {error}") from error
-    return module
+def _hint(word: str, known: list[str]) -> str:
+    return nearest(word, known) or f"; there are {', '.join(known)}"

@@ -1,1 +1,1 @@
-"""Every file that a command leaves, as a typed value with one class that alone knows its name and its keys."""
+"""Every result file as a typed value; only its class knows its name and its keys."""

@@ -1,4 +1,4 @@
-"""advise.json: what advice was asked for, and what it says once it has ended."""
+"""advise.json: which advice was asked for, and the answer when it has ended."""
 
 from typing import ClassVar
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Discriminator, Tag
 
 from scalewise.record.results.file import ResultFile, ResultPart
 
@@ -30,16 +32,46 @@ class BatchSteps:
 
 @dataclass(frozen=True)
 class CriticalBatchFit:
-    """The critical batch size, as far as the points show it."""
+    """The critical batch size."""
 
-    value: float | None
+    value: float
     low: float | None
     high: float | None
-    s_min: float | None
+    s_min: float
+    form_fits: bool
+    typical_error: float
+    exponent: float
+    says: str
+
+
+@dataclass(frozen=True)
+class NoCriticalBatchFit:
+    """Why there is no critical batch size; in the file it has the same keys as a fit."""
+
+    value: None
+    low: float | None
+    high: float | None
+    s_min: None
     form_fits: bool
     typical_error: float | None
     exponent: float | None
     says: str
+
+
+def _fit_or_none(found: object) -> str | None:
+    """Say which of the two a file has: a fit has a value."""
+    value = found.get("value", ...) if isinstance(found, Mapping) else getattr(found, "value", ...)
+    if value is ...:
+        return None
+    return "<no fit>" if value is None else "<fit>"
+
+
+_FitOrNone = Annotated[
+    Annotated[CriticalBatchFit, Tag("<fit>")] | Annotated[NoCriticalBatchFit, Tag("<no fit>")],
+    Discriminator(
+        _fit_or_none, custom_error_type="no_value", custom_error_message="should have a value, which may be null"
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -55,7 +87,7 @@ class Overhead:
 
 @dataclass(frozen=True)
 class BudgetBest:
-    """The best metric that one batch size comes to within a budget."""
+    """The best metric of one batch size within a budget."""
 
     batch_size: int
     budget: str
@@ -72,7 +104,7 @@ class AnalysedWorkload(ResultPart):
     target: str | None
     steps_to_target: tuple[BatchSteps, ...]
     not_reached: tuple[BatchSteps, ...]
-    critical_batch: CriticalBatchFit
+    critical_batch: _FitOrNone
     overhead_20_percent: Overhead
     best_within_budget: tuple[BudgetBest, ...] = ()
 
@@ -86,7 +118,7 @@ class SkippedPlace:
 
 
 class AnalysisFile(ResultFile):
-    """The whole file; where there is only one workload, its keys stand directly in it."""
+    """The whole file; if there is only one workload, its keys are at the top level."""
 
     file_name: ClassVar = "analysis.json"
     leaves_out_none: ClassVar = False
@@ -97,14 +129,14 @@ class AnalysisFile(ResultFile):
 
     @classmethod
     def upgraded(cls, content: dict[str, Any], written_as: int) -> dict[str, Any]:
-        """Make a list of an only workload."""
+        """Make a list of a single workload."""
         if "workloads" in content:
             return content
         only = {name: value for name, value in content.items() if name not in _OF_ALL}
         return {"workloads": [only], **{name: content[name] for name in _OF_ALL if name in content}}
 
     def plain(self) -> dict[str, Any]:
-        """Write the keys of an only workload without a list around them."""
+        """Write the keys of a single workload without a list around them."""
         content = super().plain()
         if len(self.workloads) != 1:
             return content

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from scalewise.record.results.file import ResultFile, ResultPart
-from scalewise.record.throughput import Series, Throughput, series
+from scalewise.record.throughput import SpeedSeries, Throughput, speed_series
 from scalewise.requests import BenchRequest
 from scalewise.words import counted
 
@@ -49,13 +49,13 @@ class BenchAsked(ResultPart):
 
 @dataclass(frozen=True, kw_only=True)
 class BenchPoint(Throughput):
-    """A point, and what more workers bring there."""
+    """A point, with its speedup and efficiency."""
 
     speedup: float
     efficiency: float
 
     @classmethod
-    def of(cls, line: Series, point: Throughput) -> "BenchPoint":
+    def of(cls, line: SpeedSeries, point: Throughput) -> "BenchPoint":
         """Compare a point with the others of its line."""
         measured = dataclasses.asdict(point)
         return cls(**measured, speedup=line.speedup(point), efficiency=line.efficiency(point))
@@ -90,7 +90,7 @@ class Message:
 
 @dataclass(frozen=True)
 class NetworkSpeed:
-    """Messages of growing sizes between some workers, and what they say of the network."""
+    """Messages of growing sizes between some workers, and what they show about the network."""
 
     workers: PositiveInt
     messages: Annotated[tuple[Message, ...], Field(min_length=1)]
@@ -121,9 +121,9 @@ class BenchFile(ResultFile):
     git_commit: str | None = None
     measured: str | None = None
 
-    def series(self) -> list[Series]:
-        """Group the points as they were asked for: where nobody wrote that down, whichever makes fewer lines."""
+    def series(self) -> list[SpeedSeries]:
+        """Group the points as requested; if that was not recorded, in the way that gives fewer lines."""
         if self.asked is not None:
-            return series(self.points, self.asked.scaling == "weak")
+            return speed_series(self.points, self.asked.scaling == "weak")
         sizes = {point.examples_per_worker for point in self.points}
-        return series(self.points, len(sizes) <= len({point.global_batch for point in self.points}))
+        return speed_series(self.points, len(sizes) <= len({point.global_batch for point in self.points}))

@@ -1,4 +1,4 @@
-"""The small files of a checkpoint: numbers beside its tensors, and the manifest that says whether all is there."""
+"""The small files of a checkpoint: its numbers, and the manifest that shows whether all files are there."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ class NoiseSamples(ResultPart):
 
 
 class CheckpointNumbers(ResultFile):
-    """What a run needs to go on, beside its tensors."""
+    """What a run needs to continue, in addition to its tensors."""
 
     file_name: ClassVar[str] = "numbers.json"
 

@@ -1,4 +1,4 @@
-"""What came out of a comparison: one row per recipe, and what was asked for."""
+"""The results of a comparison: one row per recipe, and the request."""
 
 from typing import ClassVar
 

@@ -22,7 +22,7 @@ _WANTED = {
     "bool_type": "true or false",
     "int_from_float": "a whole number",
 }
-"""In our words what a value should be, by what pydantic calls the mistake."""
+"""What a value should be, in our words, by the name that pydantic has for the mistake."""
 
 
 class ResultPart(BaseModel):
@@ -48,7 +48,7 @@ class ResultFile(ResultPart):
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read the file of a folder; whatever is wrong with it is one sentence."""
+        """Read the file of a folder; if anything is wrong with it, the error is one sentence."""
         content = LocalStore(folder).read(cls.file_name)
         if content is None:
             raise FolderError(f"{folder} has no {cls.file_name}")
@@ -94,9 +94,10 @@ def _mistake(error: ValidationError) -> str:
     """Say what is wrong first; a wrong value says more than a missing one."""
     mistakes = error.errors(include_url=False)
     wrong = next((one for one in mistakes if one["type"] != "missing"), mistakes[0])
-    key = ".".join(map(str, wrong["loc"]))
+    steps = map(str, wrong["loc"])
+    key = ".".join(step for step in steps if not step.startswith("<"))  # <...> is one of several classes, not a key
     if wrong["type"] == "missing":
         return f"it has no {key}"
     wanted = _WANTED.get(wrong["type"])
     says = wrong["msg"].removeprefix("Input ") if wanted is None else f"should be {wanted}"
-    return f"{key}={reprlib.repr(wrong['input'])} {says}"  # in short: whole lists and any depth may stand there
+    return f"{key}={reprlib.repr(wrong['input'])} {says}"  # shortened: the input may be long or deep

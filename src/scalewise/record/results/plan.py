@@ -80,7 +80,7 @@ class Offer:
     learning_rate: float | None = None
     steps: float | None = None
     expected_steps: float | None = None
-    """With the failures before it."""
+    """With the failed runs before it."""
     step_seconds: float | None = None
     hours: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     low_hours: float | None = None
@@ -89,19 +89,19 @@ class Offer:
     reliability: float | None = None
     runs: int | None = None
     best_of: int | None = None
-    """Of how many trials it is the luckiest; None: it is typical."""
+    """Of how many trials it is the best; None: it is typical."""
     predicted: bool = False
     accuracy: float | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes it itself."""
+        """What identifies it."""
         return self.cluster, self.nodes, self.workers, self.global_batch, self.learning_rate
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Offer):
-    """An offer that is recommended, and how to train by it."""
+    """An offer that is recommended, and how to train with it."""
 
     recipe: str | None = None
     command: str | None = None
@@ -109,14 +109,14 @@ class Choice(Offer):
 
 @dataclass(frozen=True)
 class ScalingCurve:
-    """The fastest way on ever more workers of one cluster."""
+    """The fastest offer for each number of workers of one cluster."""
 
     cluster: str
     points: tuple[Offer, ...]
     worth_up_to: int | None = None
     """The workers beyond which another doubling saves little."""
     ended: str | None = None
-    """Why nothing can be said of more workers; None: there are no more than examples in a batch."""
+    """Why nothing can be said about more workers; None: a batch has no examples for more workers."""
 
 
 class PlanFile(ResultFile):
@@ -140,13 +140,13 @@ class PlanFile(ResultFile):
 
     @property
     def choices(self) -> dict[str, Choice]:
-        """What is recommended, by a key of `CHOICES`; without those that nothing is within reach of."""
+        """What is recommended, by a key of `CHOICES`, without choices that nothing satisfies."""
         every: dict[str, Choice | None] = {name: getattr(self, name) for name in CHOICES}
         return {name: choice for name, choice in every.items() if choice is not None}
 
     @property
     def named_choices(self) -> list[tuple[str, Choice]]:
-        """Every chosen offer once, with all that it is chosen as.
+        """Every chosen offer once, with all of its choices.
 
         >>> here = Choice(cluster="here", workers=2, hours=0.5)
         >>> PlanFile(fastest=here, cheapest=here).named_choices[0][0]
@@ -173,7 +173,7 @@ class PlanFile(ResultFile):
 
 
 def _is_offer(value: Any) -> bool:
-    """Say whether something has a time; what is no offer at all is left to whoever checks it."""
+    """Say whether something has a time; anything that is not an offer is left to the validation."""
     return not isinstance(value, dict) or (bool(value.get("workers")) and value.get("hours") is not None)
 
 

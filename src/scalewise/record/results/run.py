@@ -1,4 +1,4 @@
-"""What is known about a run: how far it has got and how it ended, and what it was trained with."""
+"""What is known about a run: its progress, how it ended, and what it was trained with."""
 
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ class Times(ResultPart):
 
 
 class RunProgress(Times):
-    """What changes while a run goes on."""
+    """What changes during a run."""
 
     status: Status
     stopped_by: Reason | None = None

@@ -1,4 +1,4 @@
-"""What became of a published trial, as the public batch-science layout has it."""
+"""How a published trial ended, as the public batch-science layout has it."""
 
 from typing import Any, ClassVar
 

@@ -12,7 +12,7 @@ from scalewise.record.steps import StepsRow, read_steps
 from scalewise.record.study_folder import StudyFolder, find_studies
 
 _TELLING = 2
-"""How many fresh runs say more than the trial that won the study."""
+"""From this many fresh runs on, they are used instead of the trial that won the study."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Unstable:
     reached: int
 
 
-class NothingHeld(ConfigError):  # noqa: N818 - a finding about a study, told as a mistake where somebody plans with it
+class NothingHeld(ConfigError):  # noqa: N818 - a finding about a study; a mistake only if somebody plans with it
     """No setting of a study reached the target, or none did when it was trained again."""
 
     def __init__(self, message: str, unstable: Sequence[Unstable]) -> None:
@@ -37,11 +37,11 @@ class NothingHeld(ConfigError):  # noqa: N818 - a finding about a study, told as
 
 @dataclass(frozen=True)
 class StepsSource:
-    """What is known of the steps, and the settings that they were measured with."""
+    """What is known about the steps, and the settings that they were measured with."""
 
     statistics: Statistics
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """What all trials of a study share; empty where only steps are known."""
+    """What all trials of a study share; empty if only steps are known."""
     trials: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """What the chosen trial of each batch size was trained with, its seed included."""
     limits: Mapping[int, int] = field(default_factory=dict)
@@ -51,13 +51,13 @@ class StepsSource:
 
 
 def steps_from_file(file: Path) -> StepsSource:
-    """Take every row of a steps file for a run."""
+    """Read a steps file; every row is a run."""
     return StepsSource(statistics(read_steps(file)))
 
 
 def steps_from_study(folder: Path, target: str | None) -> StepsSource:
-    """Take the best settings of each batch size: as fresh seeds found them, or as the one trial that won found them."""
-    from scalewise.analysis.analyze import workloads_in  # takes a moment, which a steps file need not wait for
+    """Take the best settings of each batch size, with the steps of their fresh runs or else of the trial that won."""
+    from scalewise.analysis.analyze import workloads_in  # takes a moment, and a steps file does not need it
 
     found = workloads_in(folder, [] if target is None else [target], skipped=[])
     if len(found) > 1:
@@ -92,10 +92,10 @@ def _chosen(
     row: StepsToTarget, study: StudyFolder, target: str, failed: list[Unstable]
 ) -> tuple[Outcome, Statistic] | None:
     """Return the best trial of a batch size, but none whose settings mostly failed when they were trained again."""
-    from scalewise.record.confirmations import Confirmations  # takes a moment, which a steps file need not wait for
+    from scalewise.record.confirmations import Confirmations  # takes a moment, and a steps file does not need it
 
     confirmations = Confirmations.of(study)
-    for outcome in row.arrived:
+    for outcome in row.successful:
         assert outcome.steps is not None
         rate = _rate(outcome)
         fresh = confirmations.of_trial(outcome.trial_id, target)

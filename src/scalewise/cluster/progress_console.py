@@ -1,7 +1,6 @@
-"""Where commands tell how far they are: on standard error, or, in a notebook, beside its other output.
+"""Where progress is printed: standard error, or, in a notebook, its ordinary output.
 
-A notebook shows standard error in alarming colours, and tells programs that it is a terminal although lines cannot be
-drawn again in it.
+A notebook shows standard error in red, and claims to be a terminal although it cannot redraw lines.
 """
 
 import subprocess
@@ -12,15 +11,15 @@ from rich.console import Console
 _NOTEBOOK_WIDTH = 110
 
 
-def console() -> Console:
-    """Return the console to tell on; it is a terminal only where lines can be drawn again."""
+def progress_console() -> Console:
+    """Return the console for progress; it is a terminal only if lines can be redrawn in it."""
     if in_notebook():
         return Console(file=sys.stdout, force_terminal=False, force_jupyter=False, width=_NOTEBOOK_WIDTH)
     return Console(stderr=True, force_terminal=None if sys.stderr.isatty() else False)
 
 
 def standard_error_of_children() -> int | None:
-    """Return where processes that are started write their standard error; None: to that of this process."""
+    """Return where child processes write their standard error; None: where this process writes its own."""
     return subprocess.STDOUT if in_notebook() else None
 
 

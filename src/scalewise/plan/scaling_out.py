@@ -1,11 +1,11 @@
-"""Time and cost against workers, also for clusters that nobody here owns: how far another doubling pays."""
+"""Time and cost against workers, also for clusters that nobody has: how far another doubling pays off."""
 
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scalewise.plan.candidates import Candidate, candidates, fastest
-from scalewise.plan.clusters import Cluster
+from scalewise.plan.clusters import SizedCluster
 from scalewise.plan.speeds import Speeds
 from scalewise.plan.statistics import Statistic
 from scalewise.record.results.plan import ScalingCurve
@@ -17,12 +17,12 @@ _MOST_WORKERS = 4096
 
 @dataclass(frozen=True)
 class Scaling:
-    """The fastest way on ever more workers of one kind."""
+    """The fastest candidate for each number of workers of one kind."""
 
     cluster: str
     points: list[Candidate]
     ended: str | None
-    """Why nothing can be said of more workers; None: there are no more than examples in a batch."""
+    """Why nothing can be said about more workers; None: a batch has no examples for more workers."""
 
     @property
     def worth_up_to(self) -> int | None:
@@ -34,18 +34,18 @@ class Scaling:
 
     @property
     def curve(self) -> ScalingCurve:
-        """It as it is written and shown."""
+        """The value that is written and shown."""
         return ScalingCurve(self.cluster, tuple(point.offer for point in self.points), self.worth_up_to, self.ended)
 
 
-def scaling(cluster: Cluster, known: Sequence[Statistic], speeds: Speeds) -> Scaling:
-    """Double the nodes of a cluster until every worker has a single example, or nothing can be said any more."""
+def scaling(cluster: SizedCluster, known: Sequence[Statistic], speeds: Speeds) -> Scaling:
+    """Double the nodes of a cluster until every worker has a single example, or no prediction is possible."""
     most = min(_MOST_WORKERS, max(one.global_batch for one in known))
     known = _fewest_steps(known)
     points: list[Candidate] = []
     size = _resized(cluster, 1)
     while size.workers <= most:
-        refused: dict[Cluster, str] = {}
+        refused: dict[SizedCluster, str] = {}
         best = fastest(candidates([size], known, speeds, refused))
         if best is None:
             return Scaling(cluster.name, points, refused[size])
@@ -62,7 +62,7 @@ def _fewest_steps(known: Sequence[Statistic]) -> list[Statistic]:
     return list(best.values())
 
 
-def _resized(cluster: Cluster, nodes: int) -> Cluster:
+def _resized(cluster: SizedCluster, nodes: int) -> SizedCluster:
     price = cluster.price_per_hour
     in_proportion = None if price is None else price * nodes / cluster.nodes
     return dataclasses.replace(cluster, nodes=nodes, price_per_hour=in_proportion)

@@ -1,4 +1,4 @@
-"""The memory of this machine: how much there is for its workers, and how one step leaves it to the next."""
+"""The memory of this machine: how much of it is free, and how the allocator keeps it between steps."""
 
 import contextlib
 import ctypes

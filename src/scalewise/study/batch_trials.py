@@ -12,8 +12,8 @@ from scalewise.record.results.run import RunMetadata
 from scalewise.record.results.trial import PublishedTrial
 from scalewise.record.status import Status
 from scalewise.record.study_folder import TrialFolder, last_written, publish
-from scalewise.study.plan import BatchPlan
-from scalewise.study.race import Progress, arrived, bound, kept_until
+from scalewise.study.batch_plan import BatchPlan
+from scalewise.study.race import Progress, bound, kept_until, ranked
 
 Rows = list[tuple[int, dict[str, float]]]
 
@@ -35,8 +35,8 @@ class Trials:
         return self._points[trial_id]
 
     def best_parameters(self) -> dict[str, float | int] | None:
-        """Return the settings of the trial that arrived first so far."""
-        places = arrived(self.progress())
+        """Return the settings of the trial that needed the fewest steps so far."""
+        places = ranked(self.progress())
         return self.parameters(places[0][1]) if places else None
 
     def progress(self) -> list[Progress]:
@@ -62,12 +62,12 @@ class Trials:
         return seen[1]
 
     def settled(self) -> bool:
-        """Say whether every trial is published as it will stay."""
+        """Say whether every trial is published in its final form."""
         store, trials = self.plan.store, map(self.plan.trial, range(self.plan.trials))
         return all(map(store.exists, trials)) and not store.exists(self.plan.runs)
 
     def settle(self) -> None:
-        """Publish every trial as far as it belongs to the study, then remove what it was trained in."""
+        """Publish every trial as far as it belongs to the study, then remove the run folders."""
         trials = self.progress()
         limit = bound(trials) if self.plan.racing else None
         for trial in trials:

@@ -58,7 +58,7 @@ class BatchPlan:
     """What all trials share."""
     course: Course
     stages: tuple[Stage, ...]
-    """The space, and, where it was widened, those that came after it."""
+    """The space, and the wider ones that followed it."""
     target: Target
     train_examples: int
     trials_per_stage: int
@@ -84,7 +84,7 @@ class BatchPlan:
 
     @property
     def store(self) -> Store:
-        """Where the whole study is kept; the following are names in it."""
+        """The store of the whole study; the names below are relative to it."""
         return LocalStore(self.out)
 
     @property
@@ -114,7 +114,7 @@ class BatchPlan:
         return TrialFolder(str(self.out / self.trial(trial_id)))
 
     def claimed(self, what: object) -> AbstractContextManager[bool]:
-        """Try to be the only process with a trial, or with something else that one does at a time."""
+        """Try to claim a trial, or anything else that only one process may do at a time."""
         return self.store.claimed(f"{OWN}/claims/{self._published}/{what}")
 
     def parameters(self, trial_id: int) -> dict[str, float | int]:
@@ -132,7 +132,7 @@ class BatchPlan:
     def fresh_config(self, trial_id: int, seed: int) -> ResolvedConfig:
         """Return a trial's configuration with another seed, which ends at the target.
 
-        It keeps the limit of the trials: a schedule may go by it.
+        It keeps the limit of the trials, because a schedule may depend on it.
         """
         config = self.config(trial_id)
         recipe = config.recipe.model_copy(update={"seed": seed})
@@ -145,7 +145,7 @@ class BatchPlan:
         return Confirmations(self.out / OWN / "confirmed" / self._published)
 
     def description(self) -> StudyDescription:
-        """Return what study.json says; with racing no number of steps makes a trial complete, which is a 0 there."""
+        """Return what study.json says; with racing no number of steps makes a trial complete, so `train_steps` is 0."""
         dataset, model, optimizer = self.name
         stages = tuple(stage.as_recorded() for stage in self.stages)
         settings = self.base.model_dump(mode="json", include={"workload", "recipe", "stop", "evaluate"})
@@ -168,7 +168,7 @@ class BatchPlan:
         )
 
     def taken_up(self) -> "BatchPlan":
-        """Return the plan with whatever stages its folder has; a folder with another study is refused."""
+        """Return the plan with the stages that its folder has; a folder with another study is refused."""
         if not self.folder.described():
             return self
         there = self.folder.description()
@@ -176,14 +176,14 @@ class BatchPlan:
             stages = [Stage.of(stage) for stage in there.stages]
         except ValidationError as error:
             why = error.errors()[0]["msg"]
-            raise FolderError(f"{self.folder.path} is damaged: its stages make no sense: {why}") from None
+            raise FolderError(f"{self.folder.path} is damaged: its stages are invalid: {why}") from None
         plan = dataclasses.replace(self, stages=(*self.stages, *stages[1:]))
         if found := there.differs_from(plan.description()):
             raise FolderError(f"{self.folder.path} holds another study: {'; '.join(found[:3])}; use another --out")
         return plan
 
     def widened(self, best: Mapping[str, float | int]) -> "BatchPlan":
-        """Return the plan with one more stage, which goes on beyond the ends that the best trial is at."""
+        """Return the plan with one more stage, whose ranges are wider where the best trial is at their end."""
         wider = {name: self.space[name].widened(edge) for name, edge in self.edges(best).items()}
         if not wider:
             return self
@@ -217,7 +217,7 @@ def _plan(request: StudyRequest, defaults: Mapping[str, Any], batch_size: int, t
     if batch_size > train_examples:
         raise ConfigError(
             f"batch size {batch_size:,} is larger than the {train_examples:,} training examples: "
-            "it would hold some of them twice, and show nothing that a smaller one does not"
+            "it would contain some of them twice"
         )
     own = load_config(request.workload, defaults, None, request.overrides)
     optimizer = request.optimizer or own.recipe.optimizer
@@ -282,7 +282,7 @@ def _target(request: StudyRequest, own: Config) -> Target:
         return Target.parse(request.target)
     if own.stop.target is not None:
         return own.stop.target
-    raise ConfigError(f"{request.workload} has no target of its own: name one with --target")
+    raise ConfigError(f"{request.workload} has no target: name one with --target")
 
 
 def _space(request: StudyRequest, own: Config, optimizer: str, batch_size: int) -> Space:
