@@ -45,9 +45,18 @@ class Manual(Workload):
 
     def model(self) -> nn.Module:
         """Make a small GPT-2, whose last layer shares its weights with the first."""
-        sizes = GPT2Config(vocab_size=128, n_positions=LENGTH, n_embd=32, n_layer=2, n_head=2)
-        sizes.use_cache, sizes.bos_token_id, sizes.eos_token_id = False, 0, 0
-        return GPT2LMHeadModel(sizes)
+        return GPT2LMHeadModel(
+            GPT2Config(
+                vocab_size=128,
+                n_positions=LENGTH,
+                n_embd=32,
+                n_layer=2,
+                n_head=2,
+                bos_token_id=0,
+                eos_token_id=0,
+                use_cache=False,
+            )
+        )
 
     def loss(self, outputs: Any, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Return for each line the sum over its letters, and how many there are: the mean is over letters."""

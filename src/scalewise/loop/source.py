@@ -28,6 +28,9 @@ class Source:
         """Say which examples a microbatch has."""
         return self.order.indices(self.batch.position(step, index), self.batch.size(index))
 
+    def close(self) -> None:
+        """Let go of whatever reads ahead."""
+
     def seeds(self, step: int, index: int) -> Tensor:
         """Return a seed for each example of a microbatch."""
         return self.order.seeds(self.batch.position(step, index), self.batch.size(index))
@@ -50,6 +53,10 @@ class ReadAhead(Source):
             self._coming = self.examples.stream(_Batches(self, step, index))
             next(self._expected)
         return next(self._coming)
+
+    def close(self) -> None:
+        """End the processes that read ahead: they ignore the signals by which Python would end them later."""
+        self._expected, self._coming = iter(()), iter(())
 
 
 @dataclass(frozen=True)

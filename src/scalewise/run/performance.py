@@ -145,7 +145,8 @@ def choose(builder: Builder, loop: Loop, choice: ExecutionChoice) -> tuple[Loop,
         probed = _probe(candidate, _TIMED_STEPS)
         same = math.isclose(probed.loss, fastest.loss, rel_tol=_SAME)
         if same and probed.step_seconds < _WORTH * fastest.step_seconds:
-            loop, choice, fastest = candidate, changed, probed
+            loop, candidate, choice, fastest = candidate, loop, changed, probed
+        candidate.parts.feed.source.close()
     torch.set_num_threads(choice.threads_per_worker)
     return loop, dataclasses.replace(choice, probe_seconds=round(time.perf_counter() - started, 3))
 

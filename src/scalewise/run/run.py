@@ -84,6 +84,7 @@ def run(
             return start.finished
         if earlier is None and start.step == 0:
             loop, choice = choose(builder, loop, choice)
+        stack.callback(loop.parts.feed.source.close)
         _take_up(loop, start)
         view = _view(loop, world) if enough is None else Silent()
         stack.callback(view.close)
