@@ -16,9 +16,9 @@ import scalewise
 from processes import NETS, in_own_process
 from scalewise.cluster.world import World
 from scalewise.config import load_config
+from scalewise.loop.loop import EvalResult, Loop, StepResult, Stopped
 from scalewise.loop.state import TrainingState
 from scalewise.loop.step import take_step
-from scalewise.loop.train import EvalResult, Loop, StepResult, Stopped
 from scalewise.loop.votes import Votes
 from scalewise.optim.gradients import Gradients
 from scalewise.recipe.resolve import resolve

@@ -13,7 +13,7 @@ from scalewise.recipe.batch import Batch
 
 
 @dataclass
-class Source:
+class ExampleSource:
     """The examples of every microbatch, cut out of the endless stream of examples."""
 
     examples: Examples
@@ -37,8 +37,8 @@ class Source:
 
 
 @dataclass
-class ReadAhead(Source):
-    """A source on disk: it reads what this worker will ask for next, and begins anew when asked for something else."""
+class ReadAhead(ExampleSource):
+    """A source on disk: it reads ahead what this worker will need next, and restarts when asked for something else."""
 
     examples: StoredSplit
     share: range

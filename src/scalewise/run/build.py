@@ -16,17 +16,17 @@ from scalewise.loop.adasum import AdasumTotal
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
 from scalewise.loop.feed import Feed, OwnTransform, Transform
+from scalewise.loop.loop import Loop, evaluation_plan
 from scalewise.loop.loss import TrainingLoss
 from scalewise.loop.noise import NoiseMeter
 from scalewise.loop.overlap import OverlappedTotal
 from scalewise.loop.probe import Probed, a_few, check_transforms, made_model, probe
-from scalewise.loop.source import ReadAhead, Source
+from scalewise.loop.source import ExampleSource, ReadAhead
 from scalewise.loop.state import TrainingState
 from scalewise.loop.step import Parts
 from scalewise.loop.stopping import stop_rule
 from scalewise.loop.summed import Summed
 from scalewise.loop.total import RunningTotal, Total
-from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
 from scalewise.loop.votes import Ballot
 from scalewise.models.residual import zero_residual_branches
@@ -185,11 +185,11 @@ def _transforms(recipe: ResolvedRecipe, workload: Workload, batch: Batch, train:
     return transforms
 
 
-def _make_source(recipe: ResolvedRecipe, train: Examples, batch: Batch, share: range) -> Source:
+def _make_source(recipe: ResolvedRecipe, train: Examples, batch: Batch, share: range) -> ExampleSource:
     order = ExampleOrder(recipe.seed, len(train))
     if isinstance(train, StoredSplit):
         return ReadAhead(train, order, batch, share)
-    return Source(train, order, batch)
+    return ExampleSource(train, order, batch)
 
 
 def _check_weighted(recipe: ResolvedRecipe, probed: Probed) -> None:

@@ -21,9 +21,9 @@ from scalewise.cluster.sums import MessageSum
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import AUTO
 from scalewise.data.splits import Examples
+from scalewise.loop.loop import Loop
 from scalewise.loop.step import take_step
 from scalewise.loop.total import RunningTotal
-from scalewise.loop.train import Loop
 from scalewise.loop.votes import Votes
 from scalewise.optim.kernels import failed_to_compile
 from scalewise.recipe.resolve import ResolvedConfig
