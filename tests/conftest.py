@@ -26,3 +26,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["SCALEWISE_TEST_COVERAGE"] = str(tests.parent / "pyproject.toml")
         paths = [str(tests / "tracing"), *filter(None, [os.environ.get("PYTHONPATH")])]
         os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

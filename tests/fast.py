@@ -11,11 +11,14 @@ import pytest
 
 import browser
 import processes
+import scalewise
 
 _STARTERS: tuple[object, ...] = (
     *(processes.start, processes.group, processes.in_own_process),
     *(subprocess, multiprocessing, browser),
 )
+_STARTED_BY_PYTHON = ("advise", "bench", "study")
+"""Functions of the Python API that start processes whatever they are asked; others do so with `workers`."""
 
 
 def starts_processes(item: pytest.Item) -> bool:
@@ -38,10 +41,19 @@ def _reached(function: Callable[..., Any], seen: set[int]) -> Iterator[object]:
     seen.add(id(function))
     for name in _names(function.__code__):
         named = function.__globals__.get(name)
+        if named is scalewise and _asks_for_processes(function.__code__):
+            yield processes.start
         if isinstance(named, FunctionType | ModuleType | BaseContext):
             yield multiprocessing if isinstance(named, BaseContext) else named
         if isinstance(named, FunctionType) and not named.__module__.startswith("scalewise"):
             yield from _reached(named, seen)
+
+
+def _asks_for_processes(code: CodeType) -> bool:
+    keywords = {word for constant in code.co_consts if isinstance(constant, tuple) for word in constant}
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    called = any(name in code.co_names for name in _STARTED_BY_PYTHON)
+    return called or "workers" in keywords or any(map(_asks_for_processes, inner))
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -3,34 +3,18 @@
 import os
 import signal
 import threading
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
+from host_state import state
 from mischief import MISCHIEF, mischief
-from scalewise.cluster.signals import STOP_SIGNALS
 from scalewise.errors import UserError
 from scalewise.record.status import Status
 from scalewise.requests import TrainRequest
 from scalewise.run.train import train
-
-
-def state() -> dict[str, Any]:
-    """Return what a host would notice."""
-    return {
-        "handlers": {number: signal.getsignal(number) for number in STOP_SIGNALS},
-        "environment": dict(os.environ),
-        "threads": torch.get_num_threads(),
-        "deterministic": torch.are_deterministic_algorithms_enabled(),
-        "warnings": list(warnings.filters),
-        "random numbers": torch.get_rng_state().tolist(),
-        "folder": Path.cwd(),
-        "threads of Python": {thread.name for thread in threading.enumerate()},
-    }
 
 
 def asked(out: Path, *overrides: str, workload: str = "digits/fc_64") -> TrainRequest:

@@ -51,10 +51,12 @@ def test_one_file_knows_the_name_of_a_result(name: str) -> None:
 
 
 def test_a_class_name_means_one_thing() -> None:
+    """Results of the Python API are named as users know them: `sw.Plan` is made of a plan inside."""
     places = defaultdict(set)
     for file in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ClassDef):
+            public = file.parent == SOURCE / "api" and getattr(node, "name", "") in scalewise.__all__
+            if isinstance(node, ast.ClassDef) and not public:
                 places[node.name].add(file.relative_to(SOURCE).as_posix())
     twice = {name: files for name, files in places.items() if len(files) > 1}
     assert not twice

@@ -63,9 +63,11 @@ class Diverged(ScalewiseError):  # noqa: N818 - a result, but not one that other
 class Failed(ScalewiseError):  # noqa: N818 - the error is in the process that failed
     """A process that a command started has failed, and has said why itself."""
 
-    def __init__(self, exit_code: ExitCode) -> None:
-        super().__init__(f"a process ended with exit code {exit_code}")
+    def __init__(self, exit_code: ExitCode, said: str = "") -> None:
+        super().__init__(said or f"a process ended with exit code {exit_code}")
         self.exit_code = exit_code
+        self.said = said
+        """What it said, as far as that is known here."""
 
 
 class PeerLost(ScalewiseError):  # noqa: N818 - a circumstance, not an error of this worker

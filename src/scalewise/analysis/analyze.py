@@ -39,6 +39,15 @@ NO_BUDGETS = Budgets()
 
 def analyze(request: AnalyzeRequest) -> Analysis:
     """Analyse, draw and write what was found."""
+    workloads, skipped = find_out(request)
+    out = _out(request)
+    analysis = Analysis(workloads, skipped, draw_all(out, workloads), out)
+    analysis.file.write(out)
+    return analysis
+
+
+def find_out(request: AnalyzeRequest) -> tuple[list[WorkloadFindings], list[Skipped]]:
+    """Return what was found and what could not be read, and write nothing."""
     _check(request)
     skipped: list[Skipped] = []
     if request.steps_file is not None:
@@ -48,10 +57,7 @@ def analyze(request: AnalyzeRequest) -> Analysis:
         assert request.folder is not None
         budgets = Budgets(request.step_budget, request.epoch_budget)
         workloads = workloads_in(request.folder, request.targets, skipped, budgets)
-    out = _out(request)
-    analysis = Analysis(workloads, skipped, draw_all(out, workloads), out)
-    analysis.file.write(out)
-    return analysis
+    return workloads, skipped
 
 
 def _check(request: AnalyzeRequest) -> None:
@@ -103,6 +109,11 @@ def _workload(name: str, studies: Sequence[_Analysed]) -> WorkloadFindings:
 def _analyse(study: Study, target: Target, budgets: Budgets) -> _Analysed:
     _check_metric(study, target)
     reached = _first_steps(study, target)
+    if 0 in reached.values():
+        raise ConfigError(
+            f"{'/'.join(study.workload)} is past {target} before its first step, at batch size {study.batch_size:,}: "
+            "choose a target that takes training"
+        )
     complete = [trial for trial in study.trials if trial.status == COMPLETE]
     outcomes = [
         Outcome(trial.trial_id, reached.get(trial.trial_id), trial.steps, trial.parameters) for trial in complete

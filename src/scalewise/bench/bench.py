@@ -5,8 +5,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from scalewise.bench.group import GroupResult, as_json, measure_group
 from scalewise.bench.measure import MeasuredPoint
 from scalewise.bench.points import Point, points
@@ -14,6 +12,7 @@ from scalewise.bench.speedups import speedup_figure
 from scalewise.bench.verdict import verdict
 from scalewise.cluster.collectives import choose_device, gpu_name
 from scalewise.cluster.launch import launch_local
+from scalewise.cluster.progress_console import progress_console
 from scalewise.cluster.world import World
 from scalewise.config import AUTO, Config
 from scalewise.errors import ConfigError, ExitCode, Failed, Interrupted
@@ -41,7 +40,7 @@ def bench(request: BenchRequest) -> BenchFile | None:
             write_result(request.group_result, as_json.dump_json(result))
         return _ended(_found(request, result), [result], workload) if world.chief and not request.group_result else None
     results: list[GroupResult] = []
-    console = Console(stderr=True)
+    console = progress_console()
     for workers in _in_turn(request):
         console.print(_announcement(request, workers), highlight=False)
         found = _launch(request, workers, workload)
@@ -95,12 +94,12 @@ def _launch(request: BenchRequest, workers: int, workload: Workload) -> GroupRes
         file = Path(folder) / "result.json"
         config = _points_of(request, workers, workload)[0].config
         config = config.model_copy(update={"cluster": config.cluster.model_copy(update={"max_restarts": 0})})
-        exit_code = launch_local(arguments(_for_workers(request, config, file)), config, Console(stderr=True).print)
+        group = launch_local(arguments(_for_workers(request, config, file)), config, progress_console().print)
         if file.exists():
             return as_json.validate_json(file.read_bytes())
-    if exit_code in (None, ExitCode.STOPPED):
+    if group.exit_code in (None, ExitCode.STOPPED):
         raise Interrupted("the same command measures again")
-    raise Failed(exit_code)
+    raise Failed(group.exit_code, group.said)
 
 
 def _points_of(request: BenchRequest, workers: int, workload: Workload) -> list[Point]:

@@ -1,15 +1,14 @@
 """`scalewise advise`."""
 
-from rich.console import Console
-
 from scalewise.advise.advise import Adviser
 from scalewise.cli.show import show, show_json
+from scalewise.cluster.progress_console import progress_console
 from scalewise.requests import AdviseRequest
 
 
 def perform(request: AdviseRequest) -> None:
     """Advise, and show the sentences."""
-    found = Adviser(request, Console(stderr=True)).advise()
+    found = Adviser(request, progress_console()).advise()
     if request.as_json:
         show_json(found.plain())
         return

@@ -1,5 +1,6 @@
 """The application: all commands together, and the exit code that fits the result."""
 
+import contextlib
 import importlib
 import os
 import signal
@@ -118,6 +119,7 @@ def _run() -> int:
         return ended.code if isinstance(ended.code, int) else ExitCode.COMPLETE
     except UserError as error:
         print(f"scalewise: {error}", file=sys.stderr)
+        _tell_launcher(error)
         return ExitCode.MISTAKE
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
@@ -132,10 +134,22 @@ def _run() -> int:
     except PeerLost as error:
         print(f"scalewise: this worker lost another one: {error}", file=sys.stderr)
         return ExitCode.PEER_LOST
-    except Exception:
+    except Exception as error:
         traceback.print_exc()
+        _tell_launcher(error)
         return ExitCode.BUG
     return ExitCode.COMPLETE
+
+
+def _tell_launcher(error: Exception) -> None:
+    """Leave what went wrong for our own launcher: it may be in a notebook, which does not show what workers print."""
+    from scalewise.cluster.failure_message import leave_failure_message
+    from scalewise.cluster.world import World
+
+    with contextlib.suppress(UserError, OSError):
+        meeting = World.from_environment().meeting
+        if meeting is not None:
+            leave_failure_message(error, meeting.parent)
 
 
 def _typed(words: Sequence[str]) -> Sequence[str]:

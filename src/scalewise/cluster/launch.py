@@ -10,9 +10,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from scalewise.cluster.failure_message import failure_message_in
+from scalewise.cluster.handover import environment_of_children
+from scalewise.cluster.progress_console import standard_error_of_children
 from scalewise.cluster.signals import stop_signals_go_to
 from scalewise.cluster.world import environment_of_local_worker
 from scalewise.config import Config
@@ -27,29 +31,41 @@ _END_SECONDS = 30.0
 """How long workers that were asked to end, because another one failed, may take."""
 
 
-def launch_local(arguments: Sequence[str], config: Config, say: Callable[[str], None]) -> ExitCode | None:
-    """Run `scalewise ARGUMENTS` in every local worker; return how it ended, or None after a stop signal.
+@dataclass(frozen=True)
+class Ended:
+    """How workers ended together."""
+
+    exit_code: ExitCode | None
+    """None: after a stop signal."""
+    said: str = ""
+    """What the one that failed said."""
+
+
+def launch_local(arguments: Sequence[str], config: Config, say: Callable[[str], None]) -> Ended:
+    """Run `scalewise ARGUMENTS` in every local worker; return how it ended.
 
     Only a lost worker is worth a restart: a user's mistake, a diverged run and a bug would end the same way again.
     """
     for attempt in range(config.cluster.max_restarts + 1):
-        exit_code = _run_once(arguments, config.cluster.workers)
-        if exit_code != ExitCode.PEER_LOST:
-            return exit_code
+        ended = _run_once(arguments, config.cluster.workers)
+        if ended.exit_code != ExitCode.PEER_LOST:
+            return ended
         if attempt < config.cluster.max_restarts:
             say(f"a worker was lost: restart {attempt + 1} of {config.cluster.max_restarts} from the last checkpoint")
     say("a worker was lost and no restart is left: the same command continues from the last checkpoint")
-    return ExitCode.STOPPED
+    return Ended(ExitCode.STOPPED)
 
 
-def _run_once(arguments: Sequence[str], workers: int) -> ExitCode | None:
+def _run_once(arguments: Sequence[str], workers: int) -> Ended:
     group = LocalGroup()
     with tempfile.TemporaryDirectory(prefix="scalewise-") as folder, stop_signals_go_to(group.note_signal):
-        group.start(["-m", "scalewise", *arguments], workers, Path(folder) / "meeting")
-        exit_codes = group.wait()
-    if group.asked_to_stop:
-        return None
-    return _how_it_ended(exit_codes)
+        try:
+            group.start(["-m", "scalewise", *arguments], workers, Path(folder) / "meeting")
+            exit_codes = group.wait()
+        finally:
+            group.kill()  # nobody, unless this failed itself: in a notebook the workers would go on without it
+        said = failure_message_in(Path(folder))
+    return Ended(None if group.asked_to_stop else _how_it_ended(exit_codes), said)
 
 
 class LocalGroup:
@@ -70,10 +86,16 @@ class LocalGroup:
 
     def start(self, arguments: Sequence[str], workers: int, meeting: Path) -> None:
         """Start the workers, each in a session of its own: Ctrl-C reaches them through us, and once."""
+        handed_over = environment_of_children()
         for rank in range(workers):
-            environment = {**os.environ, **environment_of_local_worker(rank, workers, meeting)}
+            environment = {**os.environ, **handed_over, **environment_of_local_worker(rank, workers, meeting)}
             self._workers.append(
-                subprocess.Popen([sys.executable, *arguments], env=environment, start_new_session=True)
+                subprocess.Popen(
+                    [sys.executable, *arguments],
+                    env=environment,
+                    start_new_session=True,
+                    stderr=standard_error_of_children(),
+                )
             )
 
     def wait(self) -> list[int]:
@@ -98,6 +120,10 @@ class LocalGroup:
                 _send(running, signal.SIGKILL)
             time.sleep(_POLL_SECONDS)
         return [worker.returncode for worker in self._workers]
+
+    def kill(self) -> None:
+        """End whoever is still there."""
+        _send([worker for worker in self._workers if worker.poll() is None], signal.SIGKILL)
 
 
 def _send(workers: Sequence[subprocess.Popen[bytes]], number: signal.Signals) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from rich.console import Console
 
+from scalewise.cluster.progress_console import progress_console
 from scalewise.cluster.world import World
 from scalewise.compare.curves import curves_figure
 from scalewise.compare.results import Curve, Quality, make_row, quality_of, read_curve
@@ -42,7 +42,7 @@ def compare(request: CompareRequest) -> Comparison:
             build_loop(
                 trial.config, find_workload(trial.condition.workload), World(), torch.device("cpu"), lambda: False
             )
-    console = Console(stderr=True)
+    console = progress_console()
     for number, trial in enumerate(everything, start=1):
         console.print(f"[{number}/{len(everything)}] {trial.condition.name}, seed {trial.seed}", markup=False)
         if not trial.folder.finished():

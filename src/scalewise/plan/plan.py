@@ -95,7 +95,6 @@ class Plan:
 
 def plan(request: PlanRequest) -> Plan:
     """Multiply steps by seconds, choose, draw and write."""
-    _check(request)
     planned = multiply(request)
     for name, choice in planned.choices.items():
         if choice is not None:
@@ -116,6 +115,7 @@ def _draw(out: Path, planned: PlanFile) -> None:
 
 def multiply(request: PlanRequest) -> Plan:
     """Find all candidates, and write nothing."""
+    _check(request)
     clusters = read_clusters(request.clusters, request.only)
     speeds = _speeds(request)
     source = _steps(request)

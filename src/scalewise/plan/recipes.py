@@ -14,11 +14,13 @@ from scalewise.plan.candidates import Candidate
 from scalewise.plan.steps_source import StepsSource
 from scalewise.recipe.resolve import ResolvedConfig, resolve
 from scalewise.record.folder import RunFolder
-from scalewise.requests import TrainRequest, arguments, command_line
+from scalewise.requests import TrainRequest, arguments, command_line, given_in_python
 from scalewise.storage import write_result
 
 _WORKLOAD = "WORKLOAD"
 """Placeholder for the workload if only its steps are known."""
+_SCRIPT = "YOUR_SCRIPT.py"
+"""Placeholder for the script that defines a workload given in Python."""
 _PATIENCE = 3.0
 """How many times its expected steps a run may take, if no other limit is known."""
 
@@ -35,18 +37,22 @@ class Recommendation:
 def write_recommendation(out: Path, name: str, choice: Candidate, source: StepsSource) -> Recommendation:
     """Write the recipe of a choice into its own folder."""
     file = RunFolder(out / name).config_file
+    write_result(file, recipe_of(choice, source).encode())
+    return Recommendation(name, file, _command(choice, file, str(source.settings.get("workload", _WORKLOAD))))
+
+
+def recipe_of(choice: Candidate, source: StepsSource) -> str:
+    """Return the recipe of a choice as a file has it."""
     content = {
         **source.settings,
         "recipe": {**source.settings.get("recipe", {}), **_recipe(choice, source)},
         "stop": {**source.settings.get("stop", {}), **_limit(choice, source)},
     }
     if "workload" in content:  # what a study was trained with, as its trials understood it
-        text = to_yaml(_fed(resolve(Config.model_validate(content)), choice))
-    else:
-        content["recipe"]["microbatch"] = _largest(choice)
-        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
-    write_result(file, text.encode())
-    return Recommendation(name, file, _command(choice, file, str(content.get("workload", _WORKLOAD))))
+        return to_yaml(_fed(resolve(Config.model_validate(content)), choice))
+    content["recipe"]["microbatch"] = _largest(choice)
+    text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    return text
 
 
 def _recipe(choice: Candidate, source: StepsSource) -> dict[str, Any]:
@@ -85,4 +91,7 @@ def _command(choice: Candidate, recipe: Path, workload: str) -> str:
         return command_line(dataclasses.replace(request, workers=cluster.workers))
     meeting = ["--rdzv-backend", "c10d", "--rdzv-endpoint", "FIRST_NODE:29500"]
     group = ["--nnodes", str(cluster.nodes), "--nproc-per-node", str(cluster.workers_per_node)]
-    return shlex.join(["torchrun", *group, *meeting, "-m", "scalewise", *arguments(request)])
+    start = ["torchrun", *group, *meeting]
+    if given_in_python(workload):
+        return f"{shlex.join([*start, _SCRIPT])}  # which calls {command_line(request)}"
+    return shlex.join([*start, "-m", "scalewise", *arguments(request)])

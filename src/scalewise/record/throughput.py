@@ -95,7 +95,12 @@ def _point(row: Row) -> Throughput:
 
 def throughput_in(folder: Path) -> list[Throughput]:
     """Read the throughput file of a bench."""
-    return read_throughput(folder / _FILE_NAME)
+    return read_throughput(throughput_file(folder))
+
+
+def throughput_file(folder: Path) -> Path:
+    """Say where a bench leaves its throughput file."""
+    return folder / _FILE_NAME
 
 
 def write_throughput(folder: Path, points: Sequence[Throughput]) -> None:

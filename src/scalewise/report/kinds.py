@@ -68,15 +68,16 @@ def kind_of(folder: Path) -> Kind | None:
 
 def read_sections(folder: Path) -> list[ReportSection]:
     """Read any folder of results."""
-    return _known(folder).read(folder)
+    return known_kind(folder).read(folder)
 
 
 def report_folder(folder: Path) -> Path:
     """Say where the report of one folder goes; the layout of a study has a separate place for it."""
-    return folder / OWN / "report" if _known(folder).name == "study" else folder
+    return folder / OWN / "report" if known_kind(folder).name == "study" else folder
 
 
-def _known(folder: Path) -> Kind:
+def known_kind(folder: Path) -> Kind:
+    """Return what a folder holds; anything else is refused."""
     if not folder.is_dir():
         raise FolderError(f"{folder} is not a folder" if folder.exists() else f"there is no folder {folder}")
     kind = kind_of(folder)

@@ -15,20 +15,22 @@ from scalewise.words import duration, money, sentence
 
 def plan_sections(folder: Path) -> list[ReportSection]:
     """Read a folder of a plan."""
-    plan = PlanFile.read(folder)
-    return [
-        ReportSection(
-            kind="Plan",
-            title=(plan.asked and plan.asked.workload) or "time and cost to the target",
-            folder=folder,
-            answer=_answer(plan),
-            asked={} if plan.asked is None else _asked(plan.asked, plan.currency),
-            figures=_figures(plan),
-            tables=_tables(plan),
-            methods=[*_METHODS, *map(sentence, plan.left_out)],
-            commands=_commands(plan),
-        )
-    ]
+    return [plan_section(PlanFile.read(folder), folder)]
+
+
+def plan_section(plan: PlanFile, folder: Path) -> ReportSection:
+    """Return what a plan says."""
+    return ReportSection(
+        kind="Plan",
+        title=(plan.asked and plan.asked.workload) or "time and cost to the target",
+        folder=folder,
+        answer=_answer(plan),
+        asked={} if plan.asked is None else _asked(plan.asked, plan.currency),
+        figures=_figures(plan),
+        tables=_tables(plan),
+        methods=[*_METHODS, *map(sentence, plan.left_out)],
+        commands=_commands(plan),
+    )
 
 
 _METHODS = (

@@ -1,6 +1,17 @@
 """Every command as a value, and as arguments of the command line. It imports nothing heavy: `--help` starts here."""
 
-from scalewise.requests.line import Argument, Option, Request, Word, arguments, by_commas, command_line, words_of
+from scalewise.requests.line import (
+    IN_PYTHON,
+    Argument,
+    Option,
+    Request,
+    Word,
+    arguments,
+    by_commas,
+    command_line,
+    given_in_python,
+    words_of,
+)
 from scalewise.requests.training import (
     AdviseRequest,
     BenchFileRequest,
@@ -37,6 +48,7 @@ KINDS: tuple[type[Request], ...] = (
 """All of them, in the order in which the help shows their commands."""
 
 __all__ = [
+    "IN_PYTHON",
     "KINDS",
     "AdviseRequest",
     "AnalyzeRequest",
@@ -58,5 +70,6 @@ __all__ = [
     "arguments",
     "by_commas",
     "command_line",
+    "given_in_python",
     "words_of",
 ]

@@ -6,7 +6,11 @@ The fields of a request define them: `Annotated[Path, Option("--out", "FOLDER", 
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
+
+IN_PYTHON = "python:"
+"""How the name of a workload that was given in Python begins."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +82,37 @@ def arguments(request: Request) -> list[str]:
 
 
 def command_line(request: Request) -> str:
-    """Return the line to type into a shell."""
+    """Return the line to type into a shell; where only Python has the workload, the call to write there."""
+    if given_in_python(getattr(request, "workload", "")):
+        return python_call(request)
     return shlex.join(["scalewise", *arguments(request)])
+
+
+def given_in_python(workload: str) -> bool:
+    """Say whether a workload is an object of a class that no file has, such as `python:Spirals`."""
+    return workload.startswith(IN_PYTHON)
+
+
+def python_call(request: Request) -> str:
+    """Return the call that asks for the same: its keywords are the names of the options."""
+    made, keywords = "", []
+    for word in words_of(type(request)):
+        value = getattr(request, word.name)
+        if isinstance(word.marker, Argument):
+            made = f"{value.removeprefix(IN_PYTHON)}()"
+        elif value != word.default:
+            plain = list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
+            keywords.append(f"{_keyword(word.marker)}={plain!r}")
+    return f"scalewise.{request.command}({', '.join([made, *keywords])})"
+
+
+def _keyword(option: Option) -> str:
+    """Return what Python calls an option.
+
+    >>> _keyword(Option("--batch-sizes")), _keyword(Option("--set"))
+    ('batch_sizes', 'settings')
+    """
+    return {"--set": "settings"}.get(option.name, option.name.removeprefix("--").replace("-", "_"))
 
 
 def by_commas(values: tuple[object, ...]) -> str:

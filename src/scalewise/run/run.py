@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
 import torch
-from rich.console import Console
 
 from scalewise.cluster.collectives import (
     broadcast_from_chief,
@@ -21,6 +20,7 @@ from scalewise.cluster.collectives import (
     wait_for_all,
 )
 from scalewise.cluster.host import host_kept
+from scalewise.cluster.progress_console import progress_console
 from scalewise.cluster.signals import StopRequest
 from scalewise.cluster.world import World
 from scalewise.data.splits import Examples
@@ -230,7 +230,7 @@ def _view(loop: Loop, world: World) -> View:
     if not world.chief:
         return Silent()
     meter = Meter(loop.clock, loop.rule, loop.parts.feed.source.batch.examples, loop.parts.state.step)
-    console = Console(stderr=True)
+    console = progress_console()
     return LiveLine(console, meter) if console.is_terminal else PlainLines(console, meter)
 
 

@@ -3,17 +3,18 @@
 import dataclasses
 from dataclasses import dataclass
 
-from rich.console import Console
-
 from scalewise.cluster.launch import launch_local
+from scalewise.cluster.progress_console import progress_console
 from scalewise.cluster.world import World
 from scalewise.config import Config, load_config
 from scalewise.errors import ConfigError, Diverged, ExitCode, Failed, Interrupted
+from scalewise.recipe.resolve import ResolvedConfig
 from scalewise.record.folder import RunFolder, move_aside
 from scalewise.record.status import Status
 from scalewise.requests import TrainRequest, arguments
 from scalewise.run.build import resolved
 from scalewise.run.run import default_folder, run
+from scalewise.workloads import Workload
 from scalewise.workloads.find import find_workload
 
 
@@ -27,13 +28,23 @@ class Trained:
     """Whether another process, such as the chief, reports the result to the user."""
 
 
-def train(request: TrainRequest) -> Trained:
-    """Train what a request asks for."""
-    world = World.from_environment()
+def folder_of(request: TrainRequest) -> RunFolder:
+    """Say where a request trains."""
+    return prepared(request, World.from_environment())[2]
+
+
+def prepared(request: TrainRequest, world: World) -> tuple[Workload, ResolvedConfig, RunFolder]:
+    """Return what is trained, by which configuration, and where."""
     workload = find_workload(request.workload)
     asked = load_config(request.workload, workload.defaults, request.recipe, request.settings)
     config = resolved(asked, _workers(request, asked, world))
-    folder = RunFolder(request.out or default_folder(config))
+    return workload, config, RunFolder(request.out or default_folder(config))
+
+
+def train(request: TrainRequest) -> Trained:
+    """Train as asked."""
+    world = World.from_environment()
+    workload, config, folder = prepared(request, world)
     if request.fresh and world.chief and world.restarts == 0:
         move_aside(folder.path)
     if world.launched or config.cluster.workers == 1:
@@ -65,8 +76,8 @@ def _workers(request: TrainRequest, config: Config, world: World) -> int:
 def _launch(request: TrainRequest, config: Config, folder: RunFolder) -> Trained:
     # The same command for each worker, in this folder, which was moved aside already if it had to be.
     for_workers = dataclasses.replace(request, out=folder.path, workers=config.cluster.workers, fresh=False)
-    exit_code = launch_local(arguments(for_workers), config, Console(stderr=True).print)
-    if exit_code in (ExitCode.BUG, ExitCode.MISTAKE):
-        raise Failed(exit_code)
+    ended = launch_local(arguments(for_workers), config, progress_console().print)
+    if ended.exit_code in (ExitCode.BUG, ExitCode.MISTAKE):
+        raise Failed(ended.exit_code, ended.said)
     known = folder.metadata()
     return Trained(Status.INCOMPLETE if known is None else known.status, folder, reported_elsewhere=True)

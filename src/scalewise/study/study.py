@@ -3,8 +3,8 @@
 import sys
 
 import torch
-from rich.console import Console
 
+from scalewise.cluster.progress_console import progress_console
 from scalewise.cluster.world import World
 from scalewise.errors import ConfigError
 from scalewise.requests import StudyRequest
@@ -33,7 +33,7 @@ def study(request: StudyRequest, *, deadline: float | None = None) -> None:
     for plan in plans:
         plan.folder.describe(plan.description())
     if not all(Trials(plan).settled() for plan in plans):
-        run_jobs(Job(plans), request.jobs, deadline, StudyView(Console(stderr=True), plans))
+        run_jobs(Job(plans), request.jobs, deadline, StudyView(progress_console(), plans))
     for sentence in filter(None, map(_at_the_edge, plans)):
         print(sentence, file=sys.stderr)
 

@@ -1,8 +1,13 @@
-"""Finds a workload by its name: `data_set/model`, or `path/to/file.py:Class` for one in a user's own file."""
+"""Finds a workload by its name: `data_set/model`, or `path/to/file.py:Class` for one in a user's own file.
+
+`python:Class` is a workload that was given in Python.
+"""
 
 from pathlib import Path
 
+from scalewise.cluster.handover import handed
 from scalewise.errors import WorkloadError, nearest
+from scalewise.requests import given_in_python
 from scalewise.workloads.base import Workload
 from scalewise.workloads.own_file import own_workload
 from scalewise.workloads.registry import FAMILIES
@@ -11,6 +16,8 @@ from scalewise.workloads.registry import FAMILIES
 def find_workload(name: str) -> Workload:
     """Make the workload of a name."""
     path, colon, class_name = name.rpartition(":")
+    if given_in_python(name):
+        return _given_workload(name, class_name)
     if colon and path.endswith(".py"):
         return own_workload(Path(path), class_name)
     if name.endswith(".py"):
@@ -19,6 +26,14 @@ def find_workload(name: str) -> Workload:
         if (workload := family.find(name)) is not None:
             return workload
     raise WorkloadError(f"unknown workload {name!r}: {_what_is_wrong(name)}")
+
+
+def _given_workload(name: str, class_name: str) -> Workload:
+    """Return a workload that was given in Python, in this process or in the one that started it."""
+    workload: Workload | None = handed(name)
+    if workload is None:
+        raise WorkloadError(f"{name} was given in Python: give it again there, as in scalewise.train({class_name}())")
+    return workload
 
 
 def _what_is_wrong(name: str) -> str:
