@@ -13,12 +13,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from scalewise.workloads import Metric, Workload
+import scalewise as sw
 
 LENGTH, PADDING = 48, -100
 
 
-class Manual(Workload):
+class Manual(sw.Workload):
     """Lines of Python's manual, letter by letter."""
 
     defaults = {
@@ -26,7 +26,7 @@ class Manual(Workload):
         "stop": {"target": "val/perplexity<18", "steps": 400},
         "evaluate": {"every_steps": 20},
     }
-    measures = (Metric("perplexity", of_mean=math.exp), Metric("token_error"))
+    measures = (sw.Metric("perplexity", of_mean=math.exp), sw.Metric("token_error"))
 
     def data(self) -> dict[str, tuple[dict[str, Tensor], Tensor]]:
         """Return the lines as numbers of letters, short ones padded; the targets are the same letters."""

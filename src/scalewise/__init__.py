@@ -109,7 +109,7 @@ _PLACES = {
     "api.trained_run": ("Run", "train"),
     "api.workload_list": ("workloads",),
     "errors": ("Diverged", "Failed", "Interrupted", "ScalewiseError", "UserError"),
-    "loop.train": ("EvalResult", "StepResult", "Stopped"),
+    "loop.loop": ("EvalResult", "StepResult", "Stopped"),
     "record.status": ("Status",),
     "workloads.base": ("Classification", "Workload"),
     "workloads.metric": ("Metric",),
