@@ -30,7 +30,6 @@ from scalewise.loop.total import RunningTotal, Total
 from scalewise.loop.tree import TreeTotal
 from scalewise.loop.votes import Ballot
 from scalewise.models.residual import zero_residual_branches
-from scalewise.optim.admission import admitted
 from scalewise.optim.averaging import Average
 from scalewise.optim.batch_norm import Moments
 from scalewise.optim.compiled import compiled
@@ -86,7 +85,7 @@ def build_loop(
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
     few = a_few(train)
-    network = admitted(made_model(workload)).to(device)
+    network = made_model(workload).to(device)
     model, moments = take_over_batch_norm(
         network, lambda model: workload.outputs(model, few.inputs), recipe.ghost_batch
     )
