@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from accelerate import Accelerator
 
 from scalewise.cluster.world import World
-from scalewise.loop.train import EvalResult, StepResult
+from scalewise.loop.loop import EvalResult, StepResult
 from scalewise.run.build import build_loop
 from task import Task
 

@@ -24,8 +24,8 @@ from scalewise.cluster.collectives import joined
 from scalewise.cluster.machine_memory import keep_freed_memory
 from scalewise.cluster.world import World
 from scalewise.config import load_config
+from scalewise.loop.loop import Loop, StepResult
 from scalewise.loop.step import take_step
-from scalewise.loop.train import Loop, StepResult
 from scalewise.loop.votes import Votes
 from scalewise.run.build import build_loop, resolved
 from scalewise.workloads.find import find_workload

@@ -13,12 +13,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from scalewise.workloads import Metric, Workload
+import scalewise as sw
 
 LENGTH, PADDING = 48, -100
 
 
-class Manual(Workload):
+class Manual(sw.Workload):
     """Lines of Python's manual, letter by letter."""
 
     defaults = {
@@ -26,7 +26,7 @@ class Manual(Workload):
         "stop": {"target": "val/perplexity<18", "steps": 400},
         "evaluate": {"every_steps": 20},
     }
-    measures = (Metric("perplexity", of_mean=math.exp), Metric("token_error"))
+    measures = (sw.Metric("perplexity", of_mean=math.exp), sw.Metric("token_error"))
 
     def data(self) -> dict[str, tuple[dict[str, Tensor], Tensor]]:
         """Return the lines as numbers of letters, short ones padded; the targets are the same letters."""
@@ -45,9 +45,18 @@ class Manual(Workload):
 
     def model(self) -> nn.Module:
         """Make a small GPT-2, whose last layer shares its weights with the first."""
-        sizes = GPT2Config(vocab_size=128, n_positions=LENGTH, n_embd=32, n_layer=2, n_head=2)
-        sizes.use_cache, sizes.bos_token_id, sizes.eos_token_id = False, 0, 0
-        return GPT2LMHeadModel(sizes)
+        return GPT2LMHeadModel(
+            GPT2Config(
+                vocab_size=128,
+                n_positions=LENGTH,
+                n_embd=32,
+                n_layer=2,
+                n_head=2,
+                bos_token_id=0,
+                eos_token_id=0,
+                use_cache=False,
+            )
+        )
 
     def loss(self, outputs: Any, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Return for each line the sum over its letters, and how many there are: the mean is over letters."""

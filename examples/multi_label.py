@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from scalewise.workloads import Metric, Workload
+import scalewise as sw
 
 
 def average_precision(scores: Tensor, labels: Tensor) -> float:
@@ -14,7 +14,7 @@ def average_precision(scores: Tensor, labels: Tensor) -> float:
     return float(((precision * found).sum(dim=0) / found.sum(dim=0).clamp(min=1)).mean())
 
 
-class Labels(Workload):
+class Labels(sw.Workload):
     """Points that lie in any number of six overlapping discs."""
 
     defaults = {
@@ -22,7 +22,7 @@ class Labels(Workload):
         "stop": {"target": "val/average_precision>0.9", "epochs": 60},
     }
     # It is no mean over examples: it needs the scores of all of them at once.
-    measures = (Metric("average_precision", lower_is_better=False, of_all=average_precision),)
+    measures = (sw.Metric("average_precision", lower_is_better=False, of_all=average_precision),)
 
     def data(self) -> dict[str, tuple[Tensor, Tensor]]:
         """Make the points; the same ones every time."""

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from scalewise.workloads import Metric, Workload
+import scalewise as sw
 
 
 class RunningSum(nn.Module):
@@ -23,14 +23,14 @@ class RunningSum(nn.Module):
         return answers
 
 
-class Sums(Workload):
+class Sums(sw.Workload):
     """Lists of 3 to 12 numbers. A list of examples is a data set like any other."""
 
     defaults = {
         "recipe": {"global_batch": 32, "optimizer": "adamw", "learning_rate": 0.01},
         "stop": {"target": "val/squared_error<0.05", "epochs": 40},
     }
-    measures = (Metric("squared_error"),)
+    measures = (sw.Metric("squared_error"),)
 
     def data(self) -> dict[str, list[tuple[Tensor, Tensor]]]:
         """Make the lists; the same ones every time."""

@@ -3,17 +3,17 @@
 import torch
 from torch import Tensor, nn
 
-from scalewise.workloads import Metric, Workload
+import scalewise as sw
 
 
-class Waves(Workload):
+class Waves(sw.Workload):
     """The height of a wave at a point."""
 
     defaults = {
         "recipe": {"global_batch": 64, "optimizer": "adamw", "learning_rate": 0.01},
         "stop": {"target": "val/mean_squared_error<0.02", "epochs": 60},
     }
-    measures = (Metric("mean_squared_error", unit="m²"),)
+    measures = (sw.Metric("mean_squared_error", unit="m²"),)
 
     def data(self) -> dict[str, tuple[Tensor, Tensor]]:
         """Make the points; the same ones every time."""

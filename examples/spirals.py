@@ -5,10 +5,10 @@ import math
 import torch
 from torch import Tensor, nn
 
-from scalewise.workloads import Classification
+import scalewise as sw
 
 
-class Spirals(Classification):
+class Spirals(sw.Classification):
     """Points on two spirals, with a little noise."""
 
     defaults = {

@@ -6,10 +6,10 @@ import torch.nn.functional as F
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
-from scalewise.workloads import Classification
+import scalewise as sw
 
 
-class TestEfficientNet(Classification):
+class TestEfficientNet(sw.Classification):
     """A small EfficientNet, whose batch normalisation holds its activation, on digits in three colours."""
 
     defaults = {"recipe": {"global_batch": 64, "microbatch": 32, "learning_rate": 0.05}, "stop": {"epochs": 10}}

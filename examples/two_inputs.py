@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from scalewise.workloads import Metric, Workload
+import scalewise as sw
 
 
 class Compared(nn.Module):
@@ -21,14 +21,14 @@ class Compared(nn.Module):
         return {"further": self.further(both), "distance": self.distance(both).squeeze(1)}
 
 
-class Pairs(Workload):
+class Pairs(sw.Workload):
     """Pairs of points: a tuple goes into the network as several arguments."""
 
     defaults = {
         "recipe": {"global_batch": 64, "learning_rate": 0.05},
         "stop": {"target": "val/further_error<0.05", "epochs": 40},
     }
-    measures = (Metric("further_error", complement="accuracy"), Metric("distance_error", unit="m"))
+    measures = (sw.Metric("further_error", complement="accuracy"), sw.Metric("distance_error", unit="m"))
 
     def data(self) -> dict[str, tuple[tuple[Tensor, Tensor], dict[str, Tensor]]]:
         """Make the points; the same ones every time."""

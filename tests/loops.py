@@ -6,7 +6,7 @@ import torch
 
 from scalewise.cluster.world import World
 from scalewise.config import load_config
-from scalewise.loop.train import EvalResult, Loop, StepResult, Stopped
+from scalewise.loop.loop import EvalResult, Loop, StepResult, Stopped
 from scalewise.recipe.resolve import resolve
 from scalewise.run.build import build_loop
 from scalewise.workloads.find import find_workload

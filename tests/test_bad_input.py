@@ -58,7 +58,7 @@ MISTAKES = [
     ([DIGITS, "--set", "recipe.zero_init_residual=true"], ["branch_end"]),
     ([DIGITS, "--set", "cluster.wire=bf16", "--exact"], ["gives up exactness"]),
     ([DIGITS, "--set", "cluster.wire=bf16", "--set", "recipe.combine=adasum"], ["not adasum"]),
-    ([DIGITS, "--set", "recipe.average_half_life=0 steps"], ["more than nothing"]),
+    ([DIGITS, "--set", "recipe.average_half_life=0 steps"], ["must be greater than 0"]),
     (
         [DIGITS, "--set", "recipe.image_sizes=[[0 steps, 16]]"],
         ["does not take what recipe.image_sizes makes", "(4, 1, 16, 16)"],

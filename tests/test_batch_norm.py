@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations
+from torch.utils.checkpoint import checkpoint
 
 from scalewise.errors import ConfigError, WorkloadError
 from scalewise.optim.batch_norm import MicrobatchNorm, Moments
@@ -67,6 +68,16 @@ def test_a_layer_used_twice_is_one_layer() -> None:
     assert ours[0] is ours[2]
     ours(_INPUTS)
     assert moments.sums[0].tolist() == [8, 8, 8, 8]  # both uses count
+
+
+def test_a_layer_that_backward_computes_again_counts_once() -> None:
+    class Saving(nn.Sequential):
+        def forward(self, inputs: Tensor) -> Tensor:
+            return cast(Tensor, checkpoint(super().forward, inputs, use_reentrant=False))
+
+    ours, moments = taken_over(Saving(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 4)))
+    torch.autograd.grad(ours(_INPUTS).sum(), list(ours.parameters()))
+    assert moments.sums[0].tolist() == [4, 4, 4, 4]
 
 
 def test_a_layer_that_is_not_used_keeps_its_statistics() -> None:

@@ -83,3 +83,23 @@ def figure(workload: Workload, name: str, values: Any) -> float:
     sums, weights = values if isinstance(values, tuple) else (values, torch.ones(len(values)))
     mean = float(sums.double().sum() / weights.double().sum())
     return math.exp(mean) if name == "perplexity" else mean
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_command_takes_every_example(name: str, tmp_path: Path) -> None:
+    workload = f"{ROOT}/examples/{EXAMPLES[name]}.py:{name}"
+    commands = {
+        "bench": ("--workers", "1", "--microbatch", "8,16", "--seconds", "0.3"),
+        "noise": ("--steps", "8", "--set", "recipe.global_batch=16", "--set", "recipe.microbatch=4"),
+        "study": ("--batch-sizes", "16,32", "--trials", "1", "--max-steps", "6", "--jobs", "1"),
+        "compare": ("--recipes", "naive", "--epochs", "0.05", "--baseline-batch", "16", "--global-batch", "32"),
+        "advise": ("--minutes", "0.1"),
+    }
+    for command, arguments in commands.items():
+        ended = group(1, command, workload, *arguments, "--out", tmp_path / command)
+        assert ended.exit_code == 0, f"{command}: {ended.output}"
+    folders = [tmp_path / command for command in ("bench", "compare", "study", "advise")]
+    ended = group(1, "report", *folders, "--out", tmp_path / "report")
+    assert ended.exit_code == 0, ended.output
+    page = (tmp_path / "report" / "report.md").read_text()
+    assert all(f"# {kind}: " in page for kind in ("Bench", "Comparison", "Study", "Advice")), page

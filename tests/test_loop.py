@@ -9,8 +9,8 @@ import torch.nn.functional as F
 
 from loops import drain, make_loop
 from processes import NETS, train
+from scalewise.loop.loop import StepResult, Stopped
 from scalewise.loop.stopping import Reason
-from scalewise.loop.train import StepResult, Stopped
 from scalewise.workloads.find import find_workload
 
 

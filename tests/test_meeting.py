@@ -43,7 +43,7 @@ def test_a_worker_that_is_gone_is_noticed_by_both_sides() -> None:
         meeting = pair(timeout_seconds=60)
         stays = meeting[here]
         del meeting  # the other one closes its ends, as a process does that dies
-        with pytest.raises(PeerLost, match="has gone"):
+        with pytest.raises(PeerLost, match="has ended"):
             stays.wait_for_all()
 
 

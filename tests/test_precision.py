@@ -26,7 +26,7 @@ def test_a_dynamic_scale_halves_and_doubles() -> None:
     assert scale.value == 8.0
     for _ in range(5):
         scale.skipped_step()
-    assert (scale.value, scale.skipped_steps, scale.at_floor) == (1.0, 6, True)  # not below its floor
+    assert (scale.value, scale.skipped_steps, scale.at_floor) == (1.0, 6, True)  # not below its minimum
 
 
 def test_good_steps_must_come_in_a_row() -> None:
@@ -46,7 +46,7 @@ def test_a_static_scale_stays() -> None:
 def test_only_fp16_has_a_scale() -> None:
     assert make_loss_scale(resolve_recipe(Recipe(precision="bf16"))) is None
     for precision in ("fp32", "bf16"):
-        with pytest.raises(ConfigError, match="goes with"):
+        with pytest.raises(ConfigError, match=r"needs recipe\.precision=fp16"):
             make_loss_scale(resolve_recipe(Recipe.model_validate({"precision": precision, "loss_scale": 1024})))
 
 
@@ -84,7 +84,7 @@ def test_the_floor_is_kept_and_said(tmp_path: Path) -> None:
     run = overflowing(tmp_path, 1, ",".join(map(str, range(20))))
     assert run.metadata["loss_scale"] == 1.0
     assert run.metadata["skipped_steps"] == 20
-    assert "the loss scale is 1, its floor" in run.output
+    assert "the loss scale is 1, its minimum" in run.output
 
 
 def test_a_static_scale_skips_too(tmp_path: Path) -> None:

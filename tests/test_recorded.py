@@ -254,7 +254,7 @@ def test_json_of_train_has_the_keys_that_it_always_had(whole: Run) -> None:
     printed = json.loads(group(1, "train", "digits/fc_16", *INTERRUPTED_SETTINGS, "--out", whole.path, "--json").output)
     earlier = json.loads((INTERRUPTED / "metadata.json").read_text())
     assert printed == whole.metadata
-    assert printed.keys() - earlier.keys() == {"format"}
+    assert printed.keys() - earlier.keys() == {"format", "metrics"}
     assert earlier.keys() <= printed.keys()
     for part in ("derived", "performance", "versions", "hardware"):
         assert printed[part].keys() == earlier[part].keys()

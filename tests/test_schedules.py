@@ -141,7 +141,7 @@ def test_a_gradual_warmup_begins_at_a_microbatchs_share_where_nothing_is_scaled(
         ({"schedule": "cosine", "schedule_length": "4 epochs", "warmup": "gradual"}, 9000, "before the warmup"),
         ({"schedule_length": "4 epochs", "learning_rate_decay_steps": 5}, 9000, "set one"),
         ({"schedule": "steps", "drop_at": []}, 9000, "needs recipe.drop_at"),
-        ({"schedule": "steps", "learning_rate_decay_steps": 5}, 9000, "means nothing"),
+        ({"schedule": "steps", "learning_rate_decay_steps": 5}, 9000, "has no effect"),
     ],
 )
 def test_contradictions_are_refused(keys: dict[str, Any], last_step: int | None, words: str) -> None:

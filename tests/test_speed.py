@@ -104,7 +104,7 @@ def test_a_published_table_is_predicted_better_than_by_the_same_speed(tmp_path: 
     assert len(content["predictions"]) == 15
     held = [one["low"] <= one["measured"] <= one["high"] for one in content["predictions"]]
     assert sum(held) >= 13
-    assert "horovod_tensorflow, 32 per worker bends" in content["says"][0]
+    assert "horovod_tensorflow, 32 per worker flattens" in content["says"][0]
     shown = predict(P100, "--up-to", 8)
     assert "with the same speed per worker it would be" in shown.output
 

@@ -83,3 +83,11 @@ def test_a_data_set_that_cannot_be_read_is_the_users_mistake(tmp_path: Path) -> 
     assert (
         "split train must give pairs (input, target) by number; its first one fails: FileNotFoundError" in ended.output
     )
+
+
+def test_a_study_of_stored_data_ends(files: Path, tmp_path: Path) -> None:
+    """Its jobs are processes that Python ends by waiting for their children, and readers ignore its signals."""
+    settings = ("--batch-sizes", "16", "--trials", "2", "--max-steps", "4", "--target", "val/classification_error<0.01")
+    env = {"SCALEWISE_TEST_FILES": str(files)}
+    ended = group(1, "study", STORED, *settings, "--set", "cluster.readers=2", "--out", tmp_path / "study", env=env)
+    assert ended.exit_code == 0, ended.output

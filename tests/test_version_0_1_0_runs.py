@@ -34,7 +34,9 @@ def test_a_run_is_read() -> None:
     assert (known.train_examples, known.workers, known.derived.full_learning_rate) == (1297, 1, 0.1)
     assert known.versions["scalewise"] == "0.1.0"
     (section,) = read_sections(RUN)
-    assert section.answer[0].startswith("The run did not reach its target val/classification_error<0.05: it took its")
+    assert section.answer[0].startswith(
+        "The run did not reach its target val/classification_error<0.05: it completed its"
+    )
     assert [figure.name for figure in section.figures][-1] == "noise_scale"
     assert section.origin["versions"].startswith("scalewise 0.1.0, python ")
     assert "2 cores" in section.origin["hardware"]

@@ -8,8 +8,8 @@ from torch import nn
 
 from loops import make_loop
 from processes import NETS, ROOT, train
+from scalewise.loop.loop import Loop
 from scalewise.loop.step import take_step
-from scalewise.loop.train import Loop
 from scalewise.loop.votes import Votes
 from scalewise.workloads.find import find_workload
 

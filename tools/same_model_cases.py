@@ -38,6 +38,7 @@ CASES = {
     # Without readers, which do not decide the model: forked ones hang now and then in Python 3.11.7 (cpython#112275).
     "stored data": Case("Stored cluster.readers=0", "1 2", like="dropout"),
     "batch norm": Case("BatchNorm", "1 2"),
+    "norm of one's own": Case("NormAct recipe.ghost_batch=3", "1 3 2>1"),
     "ghost norm": Case("BatchNorm recipe.ghost_batch=3", "1 3"),
     "averaging": Case("BatchNorm recipe.average_half_life='200 examples'", "1 1>2"),
     "bf16": Case("BatchNorm recipe.precision=bf16"),

@@ -72,6 +72,22 @@ class BatchNorm(Dropout):
         return nn.Sequential(*convolution, nn.Linear(256, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, CLASSES))
 
 
+class NormAct(Dropout):
+    """Batch normalisation with a forward of its own, in two places."""
+
+    def network(self) -> nn.Module:
+        shared = WithActivation(16)
+        dense = (nn.Flatten(), nn.Linear(192, 16), shared, nn.Linear(16, 16), shared)
+        return nn.Sequential(*dense, nn.Linear(16, CLASSES))
+
+
+class WithActivation(nn.BatchNorm1d):
+    """Holds its activation and its dropout."""
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return nn.functional.dropout(super().forward(inputs).relu(), 0.2, self.training)
+
+
 class AnySize(Dropout):
     """A residual network for images of any size."""
 

@@ -61,9 +61,12 @@ class Case:
 
 
 _CNN, _WIDE, _SMALL = "fashion_mnist/simple_cnn_base", "fashion_mnist/fc_128_128_128", "digits/fc_64_64"
+_NORMALISED = "cifar_10/resnet_8"
 _CASES = (
     *(Case(workload, batch, batch) for workload in (_SMALL, _WIDE, _CNN) for batch in (64, 512)),
     Case(_WIDE, 512, 64),
+    Case(_NORMALISED, 16, 8),
+    Case(_NORMALISED, 128, 64),
     Case(_WIDE, 256, 128, workers=2),
     Case(_CNN, 256, 128, workers=2),
     Case(_CNN, 256, 64, workers=4),

@@ -44,9 +44,9 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from scalewise.errors import Interrupted as Interrupted
     from scalewise.errors import ScalewiseError as ScalewiseError
     from scalewise.errors import UserError as UserError
-    from scalewise.loop.train import EvalResult as EvalResult
-    from scalewise.loop.train import StepResult as StepResult
-    from scalewise.loop.train import Stopped as Stopped
+    from scalewise.loop.loop import EvalResult as EvalResult
+    from scalewise.loop.loop import StepResult as StepResult
+    from scalewise.loop.loop import Stopped as Stopped
     from scalewise.record.status import Status as Status
     from scalewise.workloads.base import Classification as Classification
     from scalewise.workloads.base import Workload as Workload
@@ -109,7 +109,7 @@ _PLACES = {
     "api.trained_run": ("Run", "train"),
     "api.workload_list": ("workloads",),
     "errors": ("Diverged", "Failed", "Interrupted", "ScalewiseError", "UserError"),
-    "loop.train": ("EvalResult", "StepResult", "Stopped"),
+    "loop.loop": ("EvalResult", "StepResult", "Stopped"),
     "record.status": ("Status",),
     "workloads.base": ("Classification", "Workload"),
     "workloads.metric": ("Metric",),

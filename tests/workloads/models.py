@@ -43,7 +43,8 @@ class Digits(Classification):
 def stop_once(outputs: Tensor) -> None:
     """Ask this process to stop in its first step, if the environment names a file that is not there yet."""
     file = Path(os.environ.get("SCALEWISE_TEST_STOP_ONCE", os.devnull))
-    if outputs.requires_grad and not file.exists():
+    in_a_step = outputs.requires_grad and len(outputs) > 4  # before it, a few examples are tried
+    if in_a_step and not file.exists():
         file.touch()
         os.kill(os.getpid(), signal.SIGTERM)
 

@@ -222,7 +222,7 @@ class LabelTooHigh(Points):
     points = (INPUTS, torch.arange(60) % 8)
 
 
-@says("model() must return a torch.nn.Module", "None")
+@says("model() must return a torch.nn.Module", "NoneType")
 class NoModel(Right):
     def model(self) -> Any:
         return None

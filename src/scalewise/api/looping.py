@@ -10,7 +10,7 @@ from scalewise.requests import TrainRequest
 if TYPE_CHECKING:
     from torch import nn
 
-    from scalewise.loop.train import EvalResult, StepResult, Stopped
+    from scalewise.loop.loop import EvalResult, StepResult, Stopped
     from scalewise.run.alone import Alone
 
 

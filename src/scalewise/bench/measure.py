@@ -15,7 +15,7 @@ from scalewise.bench.points import Point
 from scalewise.cluster.collectives import gather_values
 from scalewise.cluster.world import World
 from scalewise.data.splits import Split
-from scalewise.loop.source import Source
+from scalewise.loop.source import ExampleSource
 from scalewise.loop.step import Parts, take_step
 from scalewise.loop.votes import Votes
 from scalewise.record.results.bench import Phase
@@ -44,7 +44,7 @@ class MeasuredPoint:
     """How many numbers the workers add up in a step."""
 
 
-class SyntheticSource(Source):
+class SyntheticSource(ExampleSource):
     """The same examples in every microbatch: the time of a step without reading data."""
 
     def microbatch(self, step: int, index: int) -> Split:

@@ -73,7 +73,9 @@ def _as_examples(name: str, given: Any, readers: int, reading: Reading, collates
     is_pair = isinstance(given, tuple) or (isinstance(given, list) and len(given) == 2 and not collates)
     if is_pair or not hasattr(given, "__getitem__") or isinstance(given, (str, bytes, Mapping)):
         return _in_memory(name, given)
-    return _stored(name, given, readers, reading)
+    # A list is in memory: reading it ahead pays only where something is done to its examples.
+    ahead = readers if reading.transform_example is not None or not isinstance(given, list) else 0
+    return _stored(name, given, ahead, reading)
 
 
 def _in_memory(name: str, pair: Any) -> Split:

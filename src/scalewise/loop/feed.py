@@ -8,7 +8,7 @@ from torch import Tensor
 
 from scalewise.data.splits import Split
 from scalewise.data.trees import Tree
-from scalewise.loop.source import Source
+from scalewise.loop.source import ExampleSource
 from scalewise.optim.randomness import seed_microbatch
 from scalewise.workloads import Workload
 
@@ -43,7 +43,7 @@ class OwnTransform:
 class Feed:
     """The microbatches of every step: a pure function of (seed, step, microbatch)."""
 
-    source: Source
+    source: ExampleSource
     seed: int
     transforms: Sequence[Transform]
 

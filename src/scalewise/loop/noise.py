@@ -107,7 +107,7 @@ class NoiseSums:
         self.sums = [total + value for total, value in zip(self.sums, values, strict=True)]
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Start again from nothing."""
         self.steps, self.sums = 0, [0.0] * 5
 
     def estimate(self) -> NoiseScale:

@@ -66,7 +66,7 @@ class OverlappedTotal(RunningTotal):
 
 
 def buckets(offsets: Sequence[int], bucket_bytes: float) -> list[range]:
-    """Cut pieces, told by where each begins, into ranges of at least so many bytes, from the last piece to the first.
+    """Cut pieces, given by where each begins, into ranges of at least so many bytes, from the last piece to the first.
 
     >>> buckets([0, 100, 200, 300, 1000], bucket_bytes=800)
     [range(3, 4), range(1, 3), range(0, 1)]

@@ -13,6 +13,7 @@ from scalewise.data.trees import as_tree, described, leaves, map_tree
 from scalewise.errors import UserError, WorkloadError, nearest
 from scalewise.loop.feed import Transform
 from scalewise.loop.measured import Measured
+from scalewise.optim.admission import admitted
 from scalewise.optim.randomness import seed_generators
 from scalewise.workloads import Metric, Workload
 
@@ -37,10 +38,7 @@ def a_few(examples: Examples, at_most: int = _EXAMPLES) -> Split:
 def made_model(workload: Workload) -> nn.Module:
     """Make the network."""
     with _fails_as(f"{type(workload).__name__}.model() fails"):
-        model: object = workload.model()
-    if not isinstance(model, nn.Module):
-        raise WorkloadError(f"{type(workload).__name__}.model() must return a torch.nn.Module, not {model!r:.60}")
-    return model
+        return admitted(workload.model())
 
 
 def probe(

@@ -13,7 +13,7 @@ from scalewise.recipe.batch import Batch
 
 
 @dataclass
-class Source:
+class ExampleSource:
     """The examples of every microbatch, cut out of the endless stream of examples."""
 
     examples: Examples
@@ -28,14 +28,17 @@ class Source:
         """Say which examples a microbatch has."""
         return self.order.indices(self.batch.position(step, index), self.batch.size(index))
 
+    def close(self) -> None:
+        """Let go of whatever reads ahead."""
+
     def seeds(self, step: int, index: int) -> Tensor:
         """Return a seed for each example of a microbatch."""
         return self.order.seeds(self.batch.position(step, index), self.batch.size(index))
 
 
 @dataclass
-class ReadAhead(Source):
-    """A source on disk: it reads what this worker will ask for next, and begins anew when asked for something else."""
+class ReadAhead(ExampleSource):
+    """A source on disk: it reads ahead what this worker will need next, and restarts when asked for something else."""
 
     examples: StoredSplit
     share: range
@@ -50,6 +53,10 @@ class ReadAhead(Source):
             self._coming = self.examples.stream(_Batches(self, step, index))
             next(self._expected)
         return next(self._coming)
+
+    def close(self) -> None:
+        """End the processes that read ahead: they ignore the signals by which Python would end them later."""
+        self._expected, self._coming = iter(()), iter(())
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class TrainingState:
 
     @property
     def may_overflow(self) -> bool:
-        """Whether a smaller loss scale could still mend a step that overflows."""
+        """Whether a smaller loss scale could still fix a step that overflows."""
         return self.loss_scale is not None and not self.loss_scale.at_floor
 
     def count_step(self, taken: bool) -> None:

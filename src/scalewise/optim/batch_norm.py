@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from scalewise.errors import ConfigError
-from scalewise.optim.kernels import AnyBatchNorm, buffers_of
+from scalewise.optim.kernels import AnyBatchNorm, buffers_of, in_backward
 
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 """What a layer keeps for evaluation."""
@@ -76,7 +76,8 @@ def _normalised(
     finally:
         buffers.update(running_mean=mean, running_var=variance, num_batches_tracked=tracked)
         attributes["momentum"] = momentum
-    _add_moments(layer.microbatch_norm_sums, values, own_mean - mean, own_variance)
+    if not in_backward():  # a network that saves memory computes some layers again there
+        _add_moments(layer.microbatch_norm_sums, values, own_mean - mean, own_variance)
     return outputs
 
 

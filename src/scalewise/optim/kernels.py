@@ -22,6 +22,7 @@ __all__ = [
     "divided",
     "draw_as_uncompiled",
     "failed_to_compile",
+    "in_backward",
     "lerp_all",
     "map_tensors",
     "multiply_all",
@@ -46,6 +47,11 @@ def map_tensors(function: Callable[[Tensor], Tensor], tree: Any) -> Any:
 def buffers_of(module: nn.Module) -> dict[str, Any]:
     """Return a module's own buffers, to be read and set: much faster than as its attributes."""
     return module._buffers
+
+
+def in_backward() -> bool:
+    """Say whether gradients are being taken, so that what is computed now is computed for the second time."""
+    return not torch.compiler.is_compiling() and torch._C._current_graph_task_id() != -1
 
 
 def draw_as_uncompiled() -> None:

@@ -77,7 +77,7 @@ def _check_known(layer: AnyBatchNorm, name: str) -> None:
 
 def _has_plain_statistics(layer: AnyBatchNorm) -> bool:
     mean, variance, count = (getattr(layer, statistic) for statistic in STATISTICS)
-    return None not in (variance, count) and mean.dtype == variance.dtype == torch.float32
+    return variance is not None and count is not None and mean.dtype == variance.dtype == torch.float32
 
 
 def _described(layer: nn.Module, name: str) -> str:

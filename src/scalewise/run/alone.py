@@ -11,7 +11,7 @@ from torch import nn
 from scalewise.cluster.collectives import choose_device, make_deterministic
 from scalewise.cluster.host import host_kept
 from scalewise.cluster.world import World
-from scalewise.loop.train import EvalResult, Loop, StepResult, Stopped
+from scalewise.loop.loop import EvalResult, Loop, StepResult, Stopped
 from scalewise.requests import TrainRequest
 from scalewise.run.performance import Builder, ExecutionChoice
 from scalewise.run.train import prepared

@@ -16,21 +16,20 @@ from scalewise.loop.adasum import AdasumTotal
 from scalewise.loop.clock import Clock
 from scalewise.loop.evaluate import Evaluator
 from scalewise.loop.feed import Feed, OwnTransform, Transform
+from scalewise.loop.loop import Loop, evaluation_plan
 from scalewise.loop.loss import TrainingLoss
 from scalewise.loop.noise import NoiseMeter
 from scalewise.loop.overlap import OverlappedTotal
 from scalewise.loop.probe import Probed, a_few, check_transforms, made_model, probe
-from scalewise.loop.source import ReadAhead, Source
+from scalewise.loop.source import ExampleSource, ReadAhead
 from scalewise.loop.state import TrainingState
 from scalewise.loop.step import Parts
 from scalewise.loop.stopping import stop_rule
 from scalewise.loop.summed import Summed
 from scalewise.loop.total import RunningTotal, Total
-from scalewise.loop.train import Loop, evaluation_plan
 from scalewise.loop.tree import TreeTotal
 from scalewise.loop.votes import Ballot
 from scalewise.models.residual import zero_residual_branches
-from scalewise.optim.admission import admitted
 from scalewise.optim.averaging import Average
 from scalewise.optim.batch_norm import Moments
 from scalewise.optim.compiled import compiled
@@ -86,7 +85,7 @@ def build_loop(
 
     torch.manual_seed(derive(recipe.seed, Purpose.INITIAL_WEIGHTS))
     few = a_few(train)
-    network = admitted(made_model(workload)).to(device)
+    network = made_model(workload).to(device)
     model, moments = take_over_batch_norm(
         network, lambda model: workload.outputs(model, few.inputs), recipe.ghost_batch
     )
@@ -185,11 +184,11 @@ def _transforms(recipe: ResolvedRecipe, workload: Workload, batch: Batch, train:
     return transforms
 
 
-def _make_source(recipe: ResolvedRecipe, train: Examples, batch: Batch, share: range) -> Source:
+def _make_source(recipe: ResolvedRecipe, train: Examples, batch: Batch, share: range) -> ExampleSource:
     order = ExampleOrder(recipe.seed, len(train))
     if isinstance(train, StoredSplit):
         return ReadAhead(train, order, batch, share)
-    return Source(train, order, batch)
+    return ExampleSource(train, order, batch)
 
 
 def _check_weighted(recipe: ResolvedRecipe, probed: Probed) -> None:

@@ -21,9 +21,9 @@ from scalewise.cluster.sums import MessageSum
 from scalewise.cluster.world import World, threads_per_worker
 from scalewise.config import AUTO
 from scalewise.data.splits import Examples
+from scalewise.loop.loop import Loop
 from scalewise.loop.step import take_step
 from scalewise.loop.total import RunningTotal
-from scalewise.loop.train import Loop
 from scalewise.loop.votes import Votes
 from scalewise.optim.kernels import failed_to_compile
 from scalewise.recipe.resolve import ResolvedConfig
@@ -145,7 +145,8 @@ def choose(builder: Builder, loop: Loop, choice: ExecutionChoice) -> tuple[Loop,
         probed = _probe(candidate, _TIMED_STEPS)
         same = math.isclose(probed.loss, fastest.loss, rel_tol=_SAME)
         if same and probed.step_seconds < _WORTH * fastest.step_seconds:
-            loop, choice, fastest = candidate, changed, probed
+            loop, candidate, choice, fastest = candidate, loop, changed, probed
+        candidate.parts.feed.source.close()
     torch.set_num_threads(choice.threads_per_worker)
     return loop, dataclasses.replace(choice, probe_seconds=round(time.perf_counter() - started, 3))
 

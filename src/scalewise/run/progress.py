@@ -11,8 +11,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from scalewise.loop.clock import Clock
+from scalewise.loop.loop import EvalResult, StepResult, Stopped
 from scalewise.loop.stopping import StopRule
-from scalewise.loop.train import EvalResult, StepResult, Stopped
 
 _REFRESH_SECONDS = 0.1
 _NARROWEST_BAR, _WIDEST_BAR, _GAP = 6, 24, 2

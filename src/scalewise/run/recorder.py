@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 
 from scalewise.errors import FolderError
 from scalewise.loop.clock import Clock
+from scalewise.loop.loop import EvalResult, StepResult, Stopped
 from scalewise.loop.noise import NoiseSums
 from scalewise.loop.state import TrainingState
 from scalewise.loop.stopping import Reason
-from scalewise.loop.train import EvalResult, StepResult, Stopped
 from scalewise.recipe.resolve import ResolvedCheckpoint
 from scalewise.record.folder import RunFolder
 from scalewise.record.provenance import now

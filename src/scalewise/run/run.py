@@ -26,9 +26,9 @@ from scalewise.cluster.world import World
 from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode, Failed, FolderError, UserError
 from scalewise.loop.clock import Clock
+from scalewise.loop.loop import EvalResult, Loop, Stopped
 from scalewise.loop.noise import NoiseSums
 from scalewise.loop.state import TrainingState
-from scalewise.loop.train import EvalResult, Loop, Stopped
 from scalewise.recipe.resolve import ResolvedConfig, fingerprint
 from scalewise.record import provenance
 from scalewise.record.folder import RunFolder
@@ -84,6 +84,7 @@ def run(
             return start.finished
         if earlier is None and start.step == 0:
             loop, choice = choose(builder, loop, choice)
+        stack.callback(loop.parts.feed.source.close)
         _take_up(loop, start)
         view = _view(loop, world) if enough is None else Silent()
         stack.callback(view.close)

@@ -7,7 +7,7 @@ import torch
 
 from scalewise.cluster.world import World
 from scalewise.errors import ExitCode
-from scalewise.loop.train import EvalResult
+from scalewise.loop.loop import EvalResult
 from scalewise.record.folder import RunFolder
 from scalewise.record.status import Status
 from scalewise.run.run import run

@@ -15,7 +15,7 @@ from scalewise.cluster.collectives import choose_device
 from scalewise.cluster.world import World
 from scalewise.data.splits import Examples
 from scalewise.errors import ExitCode
-from scalewise.loop.train import EvalResult
+from scalewise.loop.loop import EvalResult
 from scalewise.record.folder import RunFolder
 from scalewise.record.ledger import note_training
 from scalewise.record.status import Status

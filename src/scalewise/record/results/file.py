@@ -1,5 +1,6 @@
 """What every result file is: keys and values, with a number that says which version of its format they have."""
 
+import contextlib
 import json
 import reprlib
 from collections.abc import Mapping
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from scalewise.errors import FolderError
 from scalewise.storage import LocalStore
@@ -83,6 +85,11 @@ class ResultFile(ResultPart):
 
     def content(self) -> bytes:
         """Return the bytes of the file."""
+        if self.indent is None:
+            # In one pass: by way of `plain` a plan of ten thousand candidates takes five times as long.
+            with contextlib.suppress(PydanticSerializationError):  # a file name that is no text
+                rest = self.model_dump_json(exclude_none=self.leaves_out_none).removeprefix("{")
+                return f'{{"format":{self.present_format},{rest}\n'.encode()
         return json.dumps(self.plain(), indent=self.indent).encode() + b"\n"
 
     def plain(self) -> dict[str, Any]:
