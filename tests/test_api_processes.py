@@ -1,5 +1,6 @@
 """The Python API with workers and jobs: classes that no file has, threads, interrupts, and failures elsewhere."""
 
+import importlib
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from safetensors.torch import load_file
 
 import scalewise as sw
 from host_state import state
-from processes import group, wait_until
+from processes import ROOT, group, wait_until
 from python_workloads import SHORT, Broken, Circle, Locked, Mistaken, Normalised
 
 
@@ -33,6 +34,24 @@ def test_a_run_is_the_same_however_it_is_trained(here: Path) -> None:
     assert isinstance(results[-1], sw.Stopped) and results[-1].step == 6
     measured = [result.metrics for result in results if isinstance(result, sw.EvalResult)]
     assert measured == [{k: v for k, v in row.items() if k != "step"} for row in one.measurements.to_dicts()]
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("hugging_face", "Manual"), ("multi_label", "Labels"), ("ragged", "Sums"), ("two_inputs", "Pairs")],
+)
+def test_every_kind_of_workload_can_be_given(
+    here: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    workload = getattr(importlib.import_module(module), name)()
+    run = sw.train(workload, **SHORT, workers=2, exact=True, out="run")
+    steps = sw.loop(workload, **SHORT, exact=True)
+    assert [type(result) for result in steps][-1] is sw.Stopped
+    weights = run.model().state_dict()
+    for key, tensor in steps.model().state_dict().items():
+        assert torch.equal(tensor, weights[key]), key
+    assert "data:image/png" in run._repr_html_()
 
 
 def test_a_run_says_what_it_is(here: Path) -> None:
