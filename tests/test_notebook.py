@@ -19,7 +19,8 @@ nbformat.write(notebook, sys.argv[3])
 
 
 def in_a_kernel(code: str, *arguments: Path) -> str:
-    """Run code that starts a kernel, and return what it prints; inside pytest a kernel does not show what workers print."""
+    """Run code that starts a kernel, and return what it prints."""
+    # In a kernel that knows of pytest, nobody sees what workers print.
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
     ended = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
