@@ -4,6 +4,8 @@ Run it with `torchrun --nproc-per-node 2 examples/ddp_noise.py`.
 Three lines belong to scalewise: the meter, `watch` and `end_step`. Everything else is any training script.
 """
 
+import os
+
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -55,8 +57,9 @@ def main() -> None:
 
     if rank == 0:
         found = meter.noise_scale
-        print(f"noise scale {found.value} from {found.low} to {found.high}, over {found.steps} steps")
+        print(f"noise scale {found.value} from {found.low} to {found.high}, over {found.steps} steps", flush=True)
     dist.destroy_process_group()
+    os._exit(0)  # not by Python's own way out: some threads of gloo outlive it and then abort the process
 
 
 if __name__ == "__main__":

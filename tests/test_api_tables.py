@@ -84,10 +84,10 @@ def _without_files(choice: Any) -> Any:
         (lambda: sw.analyze("nothing.csv"), "cannot read nothing.csv"),
         (
             lambda: sw.plan(steps=STEPS, speed=SPEED, clusters=[{"name": "d"}]),
-            "no speed was measured of the cluster 'd'",
+            "there is no measured speed of the cluster",
         ),
         (lambda: sw.plan(steps=STEPS, speed=SPEED, clusters=[{"nome": "c"}]), "^clusters.yaml, cluster .*'?nome"),
-        (lambda: sw.plan(steps=STEPS, speed=SPEED, clusters=CLUSTERS, budget=-1), "--budget -1 should be more than 0"),
+        (lambda: sw.plan(steps=STEPS, speed=SPEED, clusters=CLUSTERS, budget=-1), "--budget -1 must be greater than 0"),
         (lambda: sw.report([]), "a report needs something"),
         (lambda: sw.report([sw.analyze(STEPS)]), "Analysis is none, but shows itself"),  # type: ignore[list-item]
         (lambda: sw.open("nothing"), "there is no folder nothing"),

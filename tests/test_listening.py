@@ -1,6 +1,7 @@
 """Nothing of a run on one machine can be reached from another: its listening sockets are loopback's."""
 
 import ipaddress
+import pickle
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from mischief import MISCHIEF
 from processes import children, finish, start
+from scalewise.cluster.handover import _read, handed
 
 _LISTENING = "0A"
 
@@ -78,6 +80,24 @@ def test_every_listening_socket_is_on_loopback(command: tuple[str, ...], tmp_pat
     assert all(ipaddress.ip_address(one).is_loopback for one in found), found
     if command[0] in ("train", "bench"):
         assert found, "workers talk to each other, and this test has not seen it"
+
+
+def test_only_what_is_handed_over_by_a_private_file_is_unpickled() -> None:
+    source = Path(__file__).parent.parent / "src" / "scalewise"
+    users = [file for file in source.rglob("*.py") if "import cloudpickle" in file.read_text()]
+    assert users == [source / "cluster" / "handover.py"]
+
+
+def test_a_folder_that_others_can_write_hands_nothing_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCALEWISE_HANDOVER", str(tmp_path))
+    (tmp_path / "facts.json").write_text('{"name": "python:Mine", "path": []}')
+    (tmp_path / "object.pickle").write_bytes(pickle.dumps("a workload"))
+    tmp_path.chmod(0o700)
+    assert handed("python:Other") is None
+    assert handed("python:Mine") == "a workload"
+    tmp_path.chmod(0o770)
+    _read.cache_clear()
+    assert handed("python:Mine") is None
 
 
 def test_nothing_in_the_package_unpickles() -> None:

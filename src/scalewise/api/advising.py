@@ -74,7 +74,7 @@ def advise(
     >>> import scalewise as sw
     >>> sw.advise("digits/fc_32", minutes=0, out="runs/advice")
     Traceback (most recent call last):
-    scalewise.errors.ConfigError: --minutes 0 should be more than 0
+    scalewise.errors.ConfigError: --minutes 0 must be greater than 0
     """
     from scalewise.advise.advise import Adviser  # and torch
     from scalewise.cluster.progress_console import progress_console

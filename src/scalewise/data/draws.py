@@ -19,6 +19,7 @@ def mixed(values: Tensor) -> Tensor:
 def uniform(seeds: Tensor, draw: int) -> Tensor:
     """Return one number from 0 to 1 per seed.
 
+    >>> import torch
     >>> seeds = torch.arange(10_000)
     >>> [round(float(uniform(seeds, draw).mean()), 1) for draw in (0, 1)]
     [0.5, 0.5]
@@ -29,6 +30,7 @@ def uniform(seeds: Tensor, draw: int) -> Tensor:
 def integers(seeds: Tensor, draw: int, high: int) -> Tensor:
     """Return one of 0 to high - 1 per seed.
 
+    >>> import torch
     >>> sorted(set(integers(torch.arange(100), 0, high=3).tolist()))
     [0, 1, 2]
     """
