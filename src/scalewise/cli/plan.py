@@ -1,5 +1,7 @@
 """`scalewise plan`."""
 
+import gc
+
 from scalewise.cli.show import show, show_json, show_tables
 from scalewise.plan.plan import Plan, plan
 from scalewise.plan.plan_tables import choices_table, size_table
@@ -8,6 +10,7 @@ from scalewise.requests import PlanRequest
 
 def perform(request: PlanRequest) -> None:
     """Plan, and show what is recommended."""
+    gc.disable()  # of ten thousand candidates none is garbage before the command ends
     planned = plan(request)
     if request.as_json:
         show_json(planned.file.plain(), indent=None)  # which may be long: ten thousand candidates

@@ -16,7 +16,7 @@ Fraction = Annotated[float, Field(ge=0, lt=1)]
 class Section(BaseModel):
     """A frozen group of keys that refuses keys it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Recipe(Section):

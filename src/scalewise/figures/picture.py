@@ -4,9 +4,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
-
 from scalewise.figures.bars import Bar, Bars
+from scalewise.figures.drawing_library import Axes
 from scalewise.figures.figure import Chart
 from scalewise.figures.looks import PLAIN, colour
 from scalewise.figures.picture_plane import Box, draw_plane, room_for_ends

@@ -4,10 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.axes import Axes
-from matplotlib.axis import XAxis, YAxis
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
+from scalewise.figures.drawing_library import Axes, FixedLocator, FuncFormatter, NullLocator, XAxis, YAxis
 from scalewise.figures.looks import COLOURS, PLAIN, SOFT, colour
 from scalewise.figures.picture_sheet import (
     LINES,

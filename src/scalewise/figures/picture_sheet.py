@@ -4,13 +4,7 @@ import io
 import warnings
 from typing import Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
-from matplotlib.lines import Line2D
-from matplotlib.textpath import text_to_path
-from matplotlib.transforms import Affine2D
-
+from scalewise.figures.drawing_library import Affine2D, Axes, Figure, FontProperties, Line2D, text_to_path
 from scalewise.figures.looks import SOFT, colour
 from scalewise.figures.plot import Line, Series, Shape
 from scalewise.words import printable
@@ -19,6 +13,8 @@ SIZE = 9.0
 """Of most letters."""
 _INCH = 72.0
 _DOTS_PER_INCH = 160
+_FAST = {"compress_level": 2}
+"""Of PNG files: a quarter larger than by default, and encoded in a third of the time."""
 _LONGEST_NAME, _SHORTEST_NAME = 60, 6
 LINES: dict[Line, Any] = {
     Line.SOLID: "-",
@@ -127,7 +123,8 @@ class Sheet:
         stream = io.BytesIO()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.figure.savefig(stream, dpi=_DOTS_PER_INCH, format=form)
+            options: dict[str, Any] = {"pil_kwargs": _FAST} if form == "png" else {}
+            self.figure.savefig(stream, dpi=_DOTS_PER_INCH, format=form, **options)
         return stream.getvalue()
 
 

@@ -30,7 +30,8 @@ _WANTED = {
 class ResultPart(BaseModel):
     """A part of a result file. Keys that a later version adds are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    # Built when first used: no command uses more than a few of these classes.
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class ResultFile(ResultPart):
