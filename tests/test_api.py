@@ -1,6 +1,7 @@
 """The Python API in this process: its names, what a run is, and mistakes."""
 
 import inspect
+import os
 import pickle
 import subprocess
 import sys
@@ -28,7 +29,9 @@ NAMES = [
 
 def in_new_python(code: str, cwd: Path = ROOT) -> str:
     """Run a few lines in a Python of their own; they must print nothing but what is asked for."""
-    ended = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, timeout=120)
+    # Not traced: that would load torch first.
+    env = {name: value for name, value in os.environ.items() if name != "SCALEWISE_TEST_COVERAGE"}
+    ended = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, timeout=120, env=env)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 

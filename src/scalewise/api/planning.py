@@ -151,6 +151,7 @@ def plan(
     """
     from scalewise.plan.plan import multiply
     from scalewise.plan.plan import plan as plan_and_write
+    from scalewise.record.throughput import FILE_NAME
 
     folder = None if out is None else Path(out)
     given, bench = steps_given(steps), bench_folder(speed)
@@ -160,7 +161,7 @@ def plan(
             study=given.study,
             steps=None if given.study is not None else tables.table("steps.csv", given.table),
             bench=bench,
-            throughput=None if bench is not None else tables.table("throughput.csv", speed),
+            throughput=None if bench is not None else tables.table(FILE_NAME, speed),
             target=target or (steps.target if isinstance(steps, Curve | Analysis) and given.study else None),
             deadline_hours=deadline_hours,
             budget=budget,

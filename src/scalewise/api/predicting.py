@@ -87,7 +87,8 @@ def bench_folder(speed: "FolderResult | TableLike") -> Path | None:
 
 def throughput_file(speed: "FolderResult | TableLike", tables: Files) -> Path:
     """Return the throughput file of whatever a user means by speed."""
+    from scalewise.record.throughput import FILE_NAME
     from scalewise.record.throughput import throughput_file as file_in
 
     folder = bench_folder(speed)
-    return tables.table("throughput.csv", speed) if folder is None else file_in(folder)
+    return tables.table(FILE_NAME, speed) if folder is None else file_in(folder)

@@ -12,7 +12,7 @@ from pydantic import Field, PositiveInt
 from scalewise.record.plain_table import Row, read_rows
 from scalewise.storage import write_result
 
-_FILE_NAME = "throughput.csv"
+FILE_NAME = "throughput.csv"
 _REQUIRED = ("cluster", "workers", "global_batch", "step_seconds")
 _OPTIONAL = ("low", "high", "workers_per_node", "microbatch")
 _DERIVED = "examples_per_second"
@@ -100,7 +100,7 @@ def throughput_in(folder: Path) -> list[Throughput]:
 
 def throughput_file(folder: Path) -> Path:
     """Say where a bench leaves its throughput file."""
-    return folder / _FILE_NAME
+    return folder / FILE_NAME
 
 
 def write_throughput(folder: Path, points: Sequence[Throughput]) -> None:
@@ -111,4 +111,4 @@ def write_throughput(folder: Path, points: Sequence[Throughput]) -> None:
     for point in points:
         values = [getattr(point, name) for name in (*_REQUIRED, *_OPTIONAL)]
         writer.writerow(["" if value is None else value for value in values] + [round(point.examples_per_second, 3)])
-    write_result(folder / _FILE_NAME, stream.getvalue().encode())
+    write_result(folder / FILE_NAME, stream.getvalue().encode())
