@@ -1,5 +1,7 @@
 """Examples that stay on disk: read when they are needed, by processes that run ahead of the training."""
 
+import functools
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, default_collate
 
+from scalewise.cluster.collectives import end_with_parent
 from scalewise.cluster.signals import STOP_SIGNALS
 from scalewise.data.splits import Examples, Split
 from scalewise.data.trees import as_tree
@@ -83,7 +86,7 @@ class StoredSplit(Examples):
             collate_fn=self.reading.collate,
             prefetch_factor=_BATCHES_AHEAD if self.readers else None,
             multiprocessing_context=_HOW_TO_START if self.readers else None,
-            worker_init_fn=_leave_signals_to_the_training,
+            worker_init_fn=functools.partial(_read_for, os.getpid()),
             pin_memory=self.device.type == "cuda",
         )
         return map(self._used, loader)
@@ -107,7 +110,11 @@ def items(indices: Tensor, seeds: Tensor | None) -> list[Any]:
     return indices.tolist() if seeds is None else list(zip(indices.tolist(), seeds.tolist(), strict=True))
 
 
-def _leave_signals_to_the_training(reader: int) -> None:
-    """Read on when the whole job is asked to stop: the training finishes its step first."""
+def _read_for(training: int, reader: int) -> None:
+    """Read as long as the training lives, also when the whole job is asked to stop: it finishes its step first.
+
+    torch's own check takes whoever is the parent by now for the training, and so never ends if that died before it.
+    """
+    end_with_parent(training)
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
