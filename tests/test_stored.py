@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,24 +49,51 @@ def test_stopped_in_the_middle_of_a_step_it_goes_on_where_it_was(files: Path, tm
 
 
 def test_readers_of_a_killed_training_do_not_block_its_folder(files: Path, tmp_path: Path) -> None:
-    """They are forked from a process that holds the folder, and may outlive it; then they end by themselves."""
-    arguments = ("--exact", "--set", "cluster.readers=2")
-    env = {"SCALEWISE_TEST_FILES": str(files)}
-    out = tmp_path / "run"
-    process = start("train", STORED, "--out", out, *arguments, env={**env, "SCALEWISE_TEST_SLOW_DISK": "3"})
+    """They are forked from a process that holds the folder, and may outlive it."""
+    process, readers = reading_ahead(files, tmp_path / "run")
+    wait_until(lambda: all(map(watches_its_parent, readers)), "they have begun")
+    stop(process, readers)
+    with RunFolder(tmp_path / "run").claimed():
+        assert all(map(alive, readers))
+    go_on(readers)
+    finish(process)
+    ended = group(1, "train", STORED, "--out", tmp_path / "run", *READ, env={"SCALEWISE_TEST_FILES": str(files)})
+    assert ended.exit_code == 0, ended.output
+
+
+def test_readers_end_with_a_training_that_dies_while_they_start(files: Path, tmp_path: Path) -> None:
+    process, readers = reading_ahead(files, tmp_path / "run")
+    stop(process, readers)
+    go_on(readers)
+    finish(process)  # when the last of them has closed its output
+
+
+READ = ("--exact", "--set", "cluster.readers=2")
+
+
+def reading_ahead(files: Path, out: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """Start a training, and return it as soon as it has readers."""
+    env = {"SCALEWISE_TEST_FILES": str(files), "SCALEWISE_TEST_SLOW_DISK": "3"}
+    process = start("train", STORED, "--out", out, *READ, env=env)
     wait_until(lambda: (out / "run.yaml").exists() and len(children(process.pid)) >= 2, "readers read ahead")
-    readers = children(process.pid)
+    return process, children(process.pid)
+
+
+def watches_its_parent(reader: int) -> bool:
+    return len(list(Path(f"/proc/{reader}/task").iterdir())) > 1
+
+
+def stop(process: subprocess.Popen[str], readers: list[int]) -> None:
+    """Kill a training while its readers cannot move."""
     for reader in readers:
-        os.kill(reader, signal.SIGSTOP)  # so that they are still there
+        os.kill(reader, signal.SIGSTOP)
     process.kill()
     process.wait()
-    with RunFolder(out).claimed():
-        assert all(map(alive, readers))
+
+
+def go_on(readers: list[int]) -> None:
     for reader in readers:
         os.kill(reader, signal.SIGCONT)
-    finish(process)  # when the last of them has closed its output
-    ended = group(1, "train", STORED, "--out", out, *arguments, env=env)
-    assert ended.exit_code == 0, ended.output
 
 
 def test_a_slow_disk_is_found(files: Path, tmp_path: Path) -> None:
