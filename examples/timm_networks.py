@@ -12,7 +12,10 @@ import scalewise as sw
 class TestEfficientNet(sw.Classification):
     """A small EfficientNet, whose batch normalisation holds its activation, on digits in three colours."""
 
-    defaults = {"recipe": {"global_batch": 64, "microbatch": 32, "learning_rate": 0.05}, "stop": {"epochs": 10}}
+    defaults = {
+        "recipe": {"global_batch": 64, "microbatch": 32, "learning_rate": 0.05},
+        "stop": {"target": "val/classification_error<0.2", "epochs": 10},
+    }
 
     def data(self) -> dict[str, tuple[Tensor, Tensor]]:
         """Make the images as large as these networks need them."""
@@ -38,6 +41,11 @@ class TestResNet(TestEfficientNet):
 
 class TestVit(TestEfficientNet):
     """A small vision transformer."""
+
+    defaults = {
+        "recipe": {"global_batch": 64, "microbatch": 32, "optimizer": "adamw", "learning_rate": 0.001},
+        "stop": {"target": "val/classification_error<0.2", "epochs": 10},
+    }
 
     def model(self) -> nn.Module:
         """Make the network."""

@@ -1,7 +1,6 @@
 """The examples: each under the law, resumed, and its saved weights judged by the network's own code."""
 
 import importlib
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from processes import ROOT, Run, group, train
+from processes import ROOT, Run, train
 from scalewise.workloads.base import Workload
 from scalewise.workloads.loading import load_splits
+from whole_examples import assert_every_command_takes, assert_same_bits_on_more_workers_and_after_a_stop
 
 EXAMPLES = {
     "Manual": "hugging_face",
@@ -39,18 +39,8 @@ def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def test_the_same_bits_on_any_number_of_workers_and_after_a_stop(trained: tuple[str, Run], tmp_path: Path) -> None:
-    name, reference = trained
-    for workers in (2, 3):
-        run = train(workers, f"{STOPPED}:{name}", tmp_path / str(workers), *QUICK)
-        assert run.bits == reference.bits
-        assert run.rows == reference.rows
-    plan = {"do": "SIGTERM", "rank": 1, "count": 9, "during": "loss", "once": str(tmp_path / "once")}
-    env = {"SCALEWISE_TEST_MISCHIEF": json.dumps(plan)}
-    ended = group(2, "train", f"{STOPPED}:{name}", "--out", tmp_path / "run", *QUICK, env=env)
-    assert ended.exit_code == 4, ended.output
-    resumed = train(1, f"{STOPPED}:{name}", tmp_path / "run", *QUICK)
-    assert "continues from the checkpoint" in resumed.output
-    assert resumed.bits == reference.bits and resumed.rows == reference.rows
+    name, alone = trained
+    assert_same_bits_on_more_workers_and_after_a_stop(alone, f"{STOPPED}:{name}", QUICK, tmp_path)
 
 
 def test_the_saved_weights_do_in_the_original_network_what_was_recorded(
@@ -87,19 +77,4 @@ def figure(workload: Workload, name: str, values: Any) -> float:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_command_takes_every_example(name: str, tmp_path: Path) -> None:
-    workload = f"{ROOT}/examples/{EXAMPLES[name]}.py:{name}"
-    commands = {
-        "bench": ("--workers", "1", "--microbatch", "8,16", "--seconds", "0.3"),
-        "noise": ("--steps", "8", "--set", "recipe.global_batch=16", "--set", "recipe.microbatch=4"),
-        "study": ("--batch-sizes", "16,32", "--trials", "1", "--max-steps", "6", "--jobs", "1"),
-        "compare": ("--recipes", "naive", "--epochs", "0.05", "--baseline-batch", "16", "--global-batch", "32"),
-        "advise": ("--minutes", "0.1"),
-    }
-    for command, arguments in commands.items():
-        ended = group(1, command, workload, *arguments, "--out", tmp_path / command)
-        assert ended.exit_code == 0, f"{command}: {ended.output}"
-    folders = [tmp_path / command for command in ("bench", "compare", "study", "advise")]
-    ended = group(1, "report", *folders, "--out", tmp_path / "report")
-    assert ended.exit_code == 0, ended.output
-    page = (tmp_path / "report" / "report.md").read_text()
-    assert all(f"# {kind}: " in page for kind in ("Bench", "Comparison", "Study", "Advice")), page
+    assert_every_command_takes(f"{ROOT}/examples/{EXAMPLES[name]}.py:{name}", tmp_path)
